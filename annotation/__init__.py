@@ -1,0 +1,1 @@
+"""Captioned photos in, a phrase-grounded dataset out."""

@@ -1,0 +1,1 @@
+"""Experiments on a finished release. Sees of annotation only its release format."""
