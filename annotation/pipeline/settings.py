@@ -1,0 +1,37 @@
+"""The numbers of the protocol. The paper's are the defaults; a campaign may set its own."""
+
+import msgspec
+
+from annotation.pipeline.mentions import BODYPARTS, CLOTHING, PEOPLE
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One version of a campaign's settings. A fact folds under the version it was made under."""
+
+    version: int = 1
+
+    # Box Requirement is skipped for chains with a mention of these types: one standing vote "box".
+    standing_box_types: tuple[str, ...] = (PEOPLE, CLOTHING, BODYPARTS)
+    # A chain leaves as non-visual with this many votes against a box, if they outnumber the others.
+    nobox_votes: int = 2
+    # A chain is complete with this many votes for it, if they outnumber the others.
+    coverage_votes: int = 2
+    # More entries into Requirement or Coverage without a new box, and the chain goes to review.
+    entries_limit: int = 3
+    # As many bad boxes in a row, and the chain goes to review.
+    bad_boxes_limit: int = 3
+    # A caption is unrelated to its image when this many workers say so.
+    unrelated_flags: int = 2
+    # A question that nobody may answer goes to review after this time.
+    starved_hours: int = 24
+
+    # Boxes that overlap this much become one at release time ...
+    merge_iou: float = 0.8
+    # ... or this much, where a chain of type "other" is involved ...
+    merge_iou_other: float = 0.9
+    # ... unless their types must stay apart.
+    incompatible_types: tuple[tuple[str, str], ...] = (
+        (CLOTHING, PEOPLE),
+        (BODYPARTS, PEOPLE),
+        (BODYPARTS, CLOTHING),
+    )

@@ -1,0 +1,90 @@
+"""Taking a review decision back: what it changed is put as it was, if it is still as it made it."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from annotation.pipeline.facts import FactRefusedError
+from annotation.pipeline.mentions import Mention
+from annotation.pipeline.state import (
+    Box,
+    CaptionFlags,
+    Chain,
+    DecisionRecord,
+    ImageState,
+    Link,
+    Parts,
+)
+
+Part = TypeVar("Part")
+Key = tuple[int, ...]
+
+
+def record_decision(before: ImageState, after: ImageState, fact: int) -> ImageState:
+    """Note in the state what a decision has changed."""
+    record = DecisionRecord(
+        fact=fact, before=_changed(before, after), after=_changed(after, before)
+    )
+    return replace(after, decisions=(*after.decisions, record))
+
+
+def undo(state: ImageState, decision: int) -> ImageState:
+    """Put back what the decision changed; refused if something else has changed it since."""
+    record = next((r for r in state.decisions if r.fact == decision), None)
+    if record is None:
+        raise FactRefusedError(f"fact {decision} is no review decision that could be undone")
+    before, after = record.before, record.after
+    return replace(
+        state,
+        mentions=_put_back(state.mentions, before.mentions, after.mentions, _number, "mention"),
+        links=_put_back(state.links, before.links, after.links, _pair, "link"),
+        chains=_put_back(state.chains, before.chains, after.chains, _number, "chain"),
+        boxes=_put_back(state.boxes, before.boxes, after.boxes, _number, "box"),
+        flags=_put_back(state.flags, before.flags, after.flags, _caption, "caption"),
+        decisions=tuple(r for r in state.decisions if r is not record),
+    )
+
+
+def _changed(this: ImageState, other: ImageState) -> Parts:
+    """Return the parts of one state that the other has differently or not at all."""
+    return Parts(
+        mentions=_only_in(this.mentions, other.mentions),
+        links=_only_in(this.links, other.links),
+        chains=_only_in(this.chains, other.chains),
+        boxes=_only_in(this.boxes, other.boxes),
+        flags=_only_in(this.flags, other.flags),
+    )
+
+
+def _only_in(these: tuple[Part, ...], others: tuple[Part, ...]) -> tuple[Part, ...]:
+    return tuple(part for part in these if part not in others)
+
+
+def _put_back(
+    current: tuple[Part, ...],
+    before: tuple[Part, ...],
+    after: tuple[Part, ...],
+    key: Callable[[Part], Key],
+    name: str,
+) -> tuple[Part, ...]:
+    now = {key(part): part for part in current}
+    made = {key(part): part for part in after}
+    for number in made.keys() | {key(part) for part in before}:
+        if now.get(number) != made.get(number):
+            which = "-".join(str(n) for n in number)
+            raise FactRefusedError(f"{name} {which} has changed since; it cannot be undone")
+    kept = [part for part in current if key(part) not in made]
+    return tuple(sorted([*kept, *before], key=key))
+
+
+def _number(part: Mention | Chain | Box) -> Key:
+    return (part.number,)
+
+
+def _pair(link: Link) -> Key:
+    return link.mention, link.target, link.round
+
+
+def _caption(flags: CaptionFlags) -> Key:
+    return (flags.caption,)
