@@ -1,4 +1,4 @@
-"""Mentions: the token spans of a caption that may name something visible, and their entity types."""
+"""Mentions: the token spans of a caption that may name something visible, and their types."""
 
 from collections.abc import Sequence
 
