@@ -1,0 +1,226 @@
+"""All settings, read from the environment. CONTRIBUTING.md lists the variables."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config.broker import prepare_folders
+from config.database import database_from_url
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+DEVELOPMENT_SECRET = "chainbox-development-only-secret-never-for-a-site-others-can-reach"
+
+
+def flag(name: str, *, default: bool) -> bool:
+    """Read a yes/no variable; anything else is an error rather than a silent no."""
+    value = os.environ.get(name, "").strip().lower()
+    if not value:
+        return default
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be yes or no, not {value!r}.")
+
+
+def words(name: str) -> list[str]:
+    """Read a comma-separated variable."""
+    return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
+
+
+# --- Mode and secrets ------------------------------------------------------------------------
+
+MODE = os.environ.get("CHAINBOX_MODE") or "development"
+if MODE not in {"development", "production"}:
+    raise ImproperlyConfigured(f"CHAINBOX_MODE must be development or production, not {MODE!r}.")
+PRODUCTION = MODE == "production"
+DEBUG = not PRODUCTION
+
+SECRET_KEY = os.environ.get("SECRET_KEY") or DEVELOPMENT_SECRET
+ALLOWED_HOSTS = words("ALLOWED_HOSTS")
+if PRODUCTION:
+    if SECRET_KEY == DEVELOPMENT_SECRET:
+        raise ImproperlyConfigured("Production mode needs a SECRET_KEY of its own.")
+    if len(SECRET_KEY) < 50:
+        raise ImproperlyConfigured(
+            "SECRET_KEY must have at least 50 characters in production mode."
+        )
+    if not ALLOWED_HOSTS:
+        raise ImproperlyConfigured(
+            "Production mode needs ALLOWED_HOSTS, e.g. chainbox.example.org."
+        )
+    if not os.environ.get("DATABASE_URL"):
+        raise ImproperlyConfigured(
+            "Production mode needs DATABASE_URL, e.g. postgresql://user:password@host/chainbox."
+        )
+CSRF_TRUSTED_ORIGINS = words("CSRF_TRUSTED_ORIGINS")
+
+# --- Folders ---------------------------------------------------------------------------------
+
+VAR = BASE_DIR / (os.environ.get("CHAINBOX_VAR") or "var")
+CHAINBOX_DATA = BASE_DIR / (os.environ.get("CHAINBOX_DATA") or "../shared/data")
+MEDIA_ROOT = VAR / "media"
+MEDIA_URL = "/media/"
+STATIC_ROOT = VAR / "static"
+STATIC_URL = "/static/"
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+# Outside production nobody runs collectstatic: files are served from where they are written.
+WHITENOISE_USE_FINDERS = not PRODUCTION
+
+# --- Applications ----------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    # Before staticfiles, so that the development server also serves through WhiteNoise.
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "annotation",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "config.csp.ContentSecurityPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "config" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            if PRODUCTION
+            else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        )
+    },
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Database, cache, broker -----------------------------------------------------------------
+
+DATABASES = {
+    "default": database_from_url(
+        os.environ.get("DATABASE_URL") or f"sqlite:///{VAR / 'chainbox.sqlite3'}", base=BASE_DIR
+    )
+}
+
+REDIS_URL = os.environ.get("REDIS_URL") or ""
+# Sign-in throttling counts in the cache, so it must be one that all processes share.
+CACHES: dict[str, dict[str, Any]] = {
+    "default": (
+        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        if REDIS_URL
+        else {
+            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "LOCATION": VAR / "cache",
+        }
+    )
+}
+
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TIMEZONE = "UTC"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR / "celerybeat-schedule")
+# Periodic tasks go here: {"name": {"task": "annotation.…", "schedule": seconds}}.
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+if REDIS_URL:
+    CELERY_BROKER_URL = REDIS_URL
+else:
+    CELERY_BROKER_URL = "chainbox-files://"
+    CELERY_BROKER_TRANSPORT_OPTIONS = prepare_folders(VAR / "broker")
+    # Remote control broadcasts to every worker, for which files are no good.
+    CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+
+# --- Accounts --------------------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = [
+    "config.throttle.ThrottleBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+# How many proxies of ours stand in front: that many entries of X-Forwarded-For are believed.
+TRUSTED_PROXIES = int(os.environ.get("CHAINBOX_TRUSTED_PROXIES") or 0)
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+}
+
+# --- Security --------------------------------------------------------------------------------
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if PRODUCTION:
+    SECURE_SSL_REDIRECT = flag("CHAINBOX_SSL_REDIRECT", default=True)
+    # Health checks come from inside, over plain HTTP.
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+    SECURE_HSTS_SECONDS = int(os.environ.get("CHAINBOX_HSTS_SECONDS") or 31_536_000)
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = flag("CHAINBOX_HSTS_SUBDOMAINS", default=False)
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+    # Only behind a proxy that always sets or strips this header; otherwise a client could forge it.
+    if flag("CHAINBOX_BEHIND_PROXY", default=False):
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# --- Language, time, logs --------------------------------------------------------------------
+
+LANGUAGE_CODE = "en-gb"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": os.environ.get("CHAINBOX_LOG_LEVEL") or "INFO"},
+    # Django's own console handler is for DEBUG only; one handler at the root serves both modes.
+    "loggers": {"django": {"handlers": [], "level": "INFO"}},
+}

@@ -1,0 +1,23 @@
+"""All routes. tests/web/test_permissions.py must say of each who may see it."""
+
+from django.contrib import admin
+from django.contrib.auth.views import LogoutView
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from config.throttle import ThrottledLoginView
+from config.views import healthz
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("accounts/login/", ThrottledLoginView.as_view(), name="login"),
+    path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    # One sign-in page for all, ours.
+    path(
+        "admin/login/",
+        RedirectView.as_view(pattern_name="login", query_string=True),
+        name="admin-login",
+    ),
+    path("admin/", admin.site.urls),
+    path("", include("annotation.dashboard.urls")),
+]

@@ -1,0 +1,63 @@
+"""What all tests share: which of them use the database, and settings that suit tests."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import override_settings
+
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_serialized_rollback", "live_server"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that uses the database, so that they can be run on PostgreSQL too."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES:
+            item.add_marker("database")
+        if item.get_closest_marker("postgres"):
+            item.add_marker("database")
+            if connection.vendor != "postgresql":
+                item.add_marker(pytest.mark.skip(reason="needs PostgreSQL: see `make test`"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _settings_for_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    media: Path = tmp_path_factory.mktemp("media")
+    with override_settings(
+        MEDIA_ROOT=media,
+        # The real hasher takes a third of a second for each account made, on purpose.
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+        CACHES={"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}},
+    ):
+        yield
+
+
+@pytest.fixture
+def _empty_cache() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def _service(variable: str) -> str:
+    url = os.environ.get(variable, "")
+    if not url:
+        pytest.skip(f"{variable} is not set: see `make test`")
+    return url
+
+
+@pytest.fixture
+def redis_url() -> str:
+    """A real Redis; `make test` provides one."""
+    return _service("TEST_REDIS_URL")
+
+
+@pytest.fixture
+def postgres_url() -> str:
+    """A real PostgreSQL, for tests that start processes of their own on it."""
+    return _service("TEST_POSTGRES_URL")

@@ -1,0 +1,35 @@
+"""The health check and the headers every response carries."""
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+
+from config.csp import policy_text
+
+
+@pytest.mark.django_db
+def test_ok_when_the_database_answers(client: Client) -> None:
+    response = client.get("/healthz")
+    assert (response.status_code, response.content) == (200, b"ok")
+
+
+@pytest.mark.django_db
+def test_503_when_it_does_not(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(connection, "cursor", refuse)
+    assert client.get("/healthz").status_code == 503
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/healthz", "/accounts/login/", "/no/such/page"])
+def test_every_response_is_guarded(client: Client, path: str) -> None:
+    headers = client.get(path).headers
+    assert headers["Content-Security-Policy"] == policy_text()
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "script-src 'self';" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
