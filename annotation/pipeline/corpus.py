@@ -34,7 +34,9 @@ class Problem(msgspec.Struct, frozen=True):
     why: str
 
     def __str__(self) -> str:
-        return f"{self.file}, {self.place}: {self.why}" if self.place else f"{self.file}: {self.why}"
+        return (
+            f"{self.file}, {self.place}: {self.why}" if self.place else f"{self.file}: {self.why}"
+        )
 
 
 class MentionedChain(msgspec.Struct, frozen=True):

@@ -1,0 +1,23 @@
+"""The tables. Facts and settings are append-only; the state tables can be rebuilt from facts."""
+
+from annotation.models.campaigns import Campaign, CampaignSettings
+from annotation.models.corpus import AnswerKey, Caption, Image, Mention
+from annotation.models.facts import Fact
+from annotation.models.people import Worker
+from annotation.models.state import Box, Chain, ImageStatus, OpenQuestion, StoredState
+
+__all__ = [
+    "AnswerKey",
+    "Box",
+    "Campaign",
+    "CampaignSettings",
+    "Caption",
+    "Chain",
+    "Fact",
+    "Image",
+    "ImageStatus",
+    "Mention",
+    "OpenQuestion",
+    "StoredState",
+    "Worker",
+]

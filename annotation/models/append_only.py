@@ -1,0 +1,48 @@
+"""Append-only tables, kept so by the database: a trigger refuses every change and deletion."""
+
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+
+TABLES = ("annotation_fact", "annotation_campaignsettings")
+
+
+def protect(editor: BaseDatabaseSchemaEditor) -> None:
+    """Install the triggers."""
+    if editor.connection.vendor == "postgresql":
+        editor.execute(
+            """
+            CREATE OR REPLACE FUNCTION chainbox_append_only() RETURNS trigger AS $$
+            BEGIN
+                RAISE EXCEPTION '% is append-only', TG_TABLE_NAME
+                    USING ERRCODE = 'restrict_violation';
+            END
+            $$ LANGUAGE plpgsql
+            """
+        )
+    for table in TABLES:
+        for statement in _create(editor.connection.vendor, table):
+            editor.execute(statement)
+
+
+def release(editor: BaseDatabaseSchemaEditor) -> None:
+    """Remove the triggers, to migrate backwards or to empty a test database."""
+    on_table = editor.connection.vendor == "postgresql"
+    for table in TABLES:
+        for event in ("update", "delete", "truncate"):
+            name = f"{table}_no_{event}"
+            suffix = f" ON {table}" if on_table else ""
+            editor.execute(f"DROP TRIGGER IF EXISTS {name}{suffix}")
+
+
+def _create(vendor: str, table: str) -> list[str]:
+    if vendor == "sqlite":
+        return [
+            f"CREATE TRIGGER {table}_no_{event} BEFORE {event} ON {table} "
+            f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+            for event in ("update", "delete")
+        ]
+    return [
+        f"CREATE TRIGGER {table}_no_{event} BEFORE {event} ON {table} "
+        f"FOR EACH {'STATEMENT' if event == 'truncate' else 'ROW'} "
+        "EXECUTE FUNCTION chainbox_append_only()"
+        for event in ("update", "delete", "truncate")
+    ]
