@@ -79,17 +79,16 @@ def _facts_record(image_id: int, bodies: Sequence[Body]) -> Outcome:
     recorded: list[Recorded] = []
     rows: list[models.Fact] = []
     for body in bodies:
-        judgment = body if isinstance(body, Judgment) else None
-        if judgment is not None:
-            key = (judgment.question.key, judgment.worker)
-            if key in known:
-                recorded.append(_same_or_refuse(judgment, known[key]))
+        counted = None
+        if isinstance(body, Judgment):
+            earlier = known.get((body.question.key, body.worker))
+            if earlier is not None:
+                recorded.append(_same_or_refuse(body, earlier))
                 continue
-        counted = counts(after, judgment) if judgment is not None else None
+            counted = counts(after, body)
         after = _apply(after, body, settings)
         row = fact_row(image_id, after.facts, version, body, counted)
-        if judgment is not None:
-            known[key] = row
+        known[row.question, row.worker_id] = row
         rows.append(row)
         recorded.append(Recorded(number=after.facts, counted=counted))
     if rows:

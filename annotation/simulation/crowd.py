@@ -149,8 +149,8 @@ def _bad_box(
 def _jitter(rect: Rect, jitter: float, state: ImageState, random: Random) -> Rect:
     if not jitter:
         return rect
-    edges = [random.uniform(-jitter, jitter) for _ in range(4)]
-    return _clip(rect, *edges, state)
+    left, top, right, bottom = (random.uniform(-jitter, jitter) for _ in range(4))
+    return _clip(rect, left, top, right, bottom, state)
 
 
 def _clip(

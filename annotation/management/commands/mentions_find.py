@@ -1,0 +1,54 @@
+"""Find the mentions of captions."""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.pipeline.captions import tokenise
+from annotation.pipeline.mentions import MENTION_DATA, MentionFinder, to_brackets
+
+
+class Command(BaseCommand):
+    help = "Read captions, one a line, and write them with their mentions in brackets."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "file",
+            nargs="?",
+            type=Path,
+            metavar="FILE",
+            help="captions, tokenised or not, in UTF-8 (default: standard input)",
+        )
+        parser.add_argument(
+            "--model",
+            type=Path,
+            default=MENTION_DATA,
+            metavar="DIR",
+            help="a folder that mentions_train has written (default: the one that comes along)",
+        )
+
+    def handle(self, *, file: Path | None, model: Path, **options: object) -> None:
+        if file is not None and not file.is_file():
+            raise CommandError(f"there is no file {file}")
+        try:
+            finder = MentionFinder.load(model)
+            if file is None:
+                self._find(finder, sys.stdin.buffer, "standard input")
+            else:
+                with file.open("rb") as lines:
+                    self._find(finder, lines, str(file))
+        except (OSError, ValueError) as error:
+            raise CommandError(str(error)) from error
+
+    def _find(self, finder: MentionFinder, lines: Iterable[bytes], name: str) -> None:
+        for number, line in enumerate(lines, start=1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise ValueError(f"{name}, line {number}: not UTF-8 text") from error
+            tokens = tokenise(text)
+            # Every caption keeps its line, an empty one too.
+            self.stdout.write(to_brackets(tokens, finder.find(tokens)))
