@@ -1,7 +1,8 @@
 """The release format that existing readers accept: `Sentences/` and `Annotations/`.
 
 The types here are the hand-over between annotation and everything that uses a finished dataset.
-Files are UTF-8 and end their lines with a line feed.
+Files are written as UTF-8 with line feeds. Reading also accepts carriage returns before them, and
+other white space round the elements of an annotation; of that, only an <object>'s indents are kept.
 """
 
 import os

@@ -1,5 +1,7 @@
 """Strategies and small pieces for tests of the release format."""
 
+from itertools import pairwise
+
 from hypothesis import strategies as st
 
 from annotation.pipeline.geometry import Rect
@@ -42,7 +44,7 @@ def sentences(draw: st.DrawFn) -> Sentence:
     words = draw(st.lists(tokens, min_size=1, max_size=12))
     edges = draw(st.lists(st.integers(0, len(words)), unique=True, max_size=8).map(sorted))
     phrases = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         if draw(st.booleans()):
             types, chain = draw(phrase_kinds())
             phrases.append(Phrase(start, end, types, chain))

@@ -89,6 +89,14 @@ def release_with(directory: Path, *images: ReleasedImage) -> Path:
     return directory
 
 
+def annotation_problem(xml: str) -> ReleaseError | None:
+    try:
+        parse_annotation(xml)
+    except ReleaseError as error:
+        return error
+    return None
+
+
 def test_a_sentence_is_read_and_written() -> None:
     assert parse_sentence(LINE) == SENTENCE
     assert format_sentence(SENTENCE) == LINE
@@ -112,20 +120,24 @@ def test_a_final_line_end_is_accepted() -> None:
 
 
 @given(sentence=sentences())
+@settings(deadline=None)
 def test_any_sentence_comes_back(sentence: Sentence) -> None:
     assert parse_sentence(format_sentence(sentence)) == sentence
 
 
 @given(image=released_images())
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_any_annotation_comes_back(image: ReleasedImage) -> None:
-    annotation = parse_annotation(format_annotation(image))
+    xml = format_annotation(image)
+    annotation = parse_annotation(xml)
+    # An empty line is unusual, so this one is read line by line.
+    assert parse_annotation("\n" + xml) == annotation
     for field in annotation.__struct_fields__:
         assert getattr(annotation, field) == getattr(image, field)
 
 
 @given(image=released_images())
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_any_image_comes_back_from_its_files(
     tmp_path_factory: pytest.TempPathFactory, image: ReleasedImage
 ) -> None:
@@ -136,7 +148,7 @@ def test_any_image_comes_back_from_its_files(
 
 
 @given(image=released_images(), data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_a_damaged_file_is_read_or_refused_with_its_line(
     image: ReleasedImage, data: st.DataObject
 ) -> None:
@@ -145,11 +157,9 @@ def test_a_damaged_file_is_read_or_refused_with_its_line(
     damaged = (
         xml[:cut] + data.draw(st.sampled_from(["", "<", "x", "\n", "9", "&"])) + xml[cut + 1 :]
     )
-    try:
-        parse_annotation(damaged)
-    except ReleaseError as error:
-        assert error.line is not None
-        assert 1 <= error.line <= damaged.count("\n") + 1
+    problem = annotation_problem(damaged)
+    if problem is not None:
+        assert problem.line in range(1, damaged.count("\n") + 2)
 
 
 def test_a_moved_box_changes_its_lines_only() -> None:
