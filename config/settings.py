@@ -60,11 +60,11 @@ CSRF_TRUSTED_ORIGINS = words("CSRF_TRUSTED_ORIGINS")
 
 # --- Folders ---------------------------------------------------------------------------------
 
-VAR = BASE_DIR / (os.environ.get("CHAINBOX_VAR") or "var")
+CHAINBOX_VAR = BASE_DIR / (os.environ.get("CHAINBOX_VAR") or "var")
 CHAINBOX_DATA = BASE_DIR / (os.environ.get("CHAINBOX_DATA") or "../shared/data")
-MEDIA_ROOT = VAR / "media"
+MEDIA_ROOT = CHAINBOX_VAR / "media"
 MEDIA_URL = "/media/"
-STATIC_ROOT = VAR / "static"
+STATIC_ROOT = CHAINBOX_VAR / "static"
 STATIC_URL = "/static/"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 # Outside production nobody runs collectstatic: files are served from where they are written.
@@ -127,7 +127,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 DATABASES = {
     "default": database_from_url(
-        os.environ.get("DATABASE_URL") or f"sqlite:///{VAR / 'chainbox.sqlite3'}", base=BASE_DIR
+        os.environ.get("DATABASE_URL") or f"sqlite:///{CHAINBOX_VAR / 'chainbox.sqlite3'}",
+        base=BASE_DIR,
     )
 }
 
@@ -139,7 +140,7 @@ CACHES: dict[str, dict[str, Any]] = {
         if REDIS_URL
         else {
             "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
-            "LOCATION": VAR / "cache",
+            "LOCATION": CHAINBOX_VAR / "cache",
         }
     )
 }
@@ -148,14 +149,14 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BEAT_SCHEDULE_FILENAME = str(VAR / "celerybeat-schedule")
+CELERY_BEAT_SCHEDULE_FILENAME = str(CHAINBOX_VAR / "celerybeat-schedule")
 # Periodic tasks go here: {"name": {"task": "annotation.…", "schedule": seconds}}.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
 else:
     CELERY_BROKER_URL = "chainbox-files://"
-    CELERY_BROKER_TRANSPORT_OPTIONS = prepare_folders(VAR / "broker")
+    CELERY_BROKER_TRANSPORT_OPTIONS = prepare_folders(CHAINBOX_VAR / "broker")
     # Remote control broadcasts to every worker, for which files are no good.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 

@@ -134,9 +134,7 @@ def _images_create(
             models.Caption(image=row, number=c.number, text=c.text) for c in image.captions
         )
         mentions += (_mention_row(row, mention) for mention in spans)
-        state = begin(
-            image.captions, spans, width=row.width, height=row.height, settings=settings
-        )
+        state = begin(image.captions, spans, width=row.width, height=row.height, settings=settings)
         if image.annotation is not None and take is Take.GOLD:
             keys.append(models.AnswerKey(image=row, body=encode_body(image.annotation)))
         if image.annotation is not None and take is Take.ACCEPT:
@@ -215,7 +213,11 @@ def _difference(image: models.Image, new: CorpusImage, take: Take) -> str | None
     if new.width and image.width and (new.width, new.height) != (image.width, image.height):
         return f"is there already with a size of {image.width}×{image.height}"
     if (take is Take.GOLD) != hasattr(image, "answer_key"):
-        return "is there already, imported " + ("with" if take is not Take.GOLD else "without") + " --gold"
+        return (
+            "is there already, imported "
+            + ("with" if take is not Take.GOLD else "without")
+            + " --gold"
+        )
     accepted = any(chain.imported for chain in image.stored_state.state.chains)
     if take is Take.ACCEPT and not accepted:
         return "is there already, imported without --accept"

@@ -26,9 +26,7 @@ def image_withdraw(*, image: models.Image, reason: str) -> None:
         body="", status=ImageStatus.WITHDRAWN, updated_at=Now()
     )
     if image.withdrawn_at is None:
-        models.Image.objects.filter(pk=image.pk).update(
-            withdrawn_at=Now(), withdrawn_reason=reason
-        )
+        models.Image.objects.filter(pk=image.pk).update(withdrawn_at=Now(), withdrawn_reason=reason)
     file = image.file
     # Only when the tombstone is safe: a photo without captions is better than the reverse.
     transaction.on_commit(lambda: _file_remove(file))

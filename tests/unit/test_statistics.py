@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from annotation.management.commands.release_stats import release_statistics, with_progress
+from annotation.management.commands.release_stats import release_statistics
+from annotation.management.progress import with_progress
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.release import (
     ReleasedBox,
@@ -209,21 +210,31 @@ def ticking(seconds: float) -> Iterator[float]:
 @pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
 def test_a_quick_run_shows_no_progress(stream: io.StringIO) -> None:
     clock = ticking(0.1)
-    items = with_progress(range(15), total=15, stream=stream, clock=lambda: next(clock))
+    items = with_progress(
+        range(15), what="images read", total=15, stream=stream, clock=lambda: next(clock)
+    )
     assert list(items) == list(range(15))
     assert stream.getvalue() == ""
 
 
 def test_a_terminal_shows_one_line_and_clears_it() -> None:
     stream, clock = Terminal(), ticking(1.0)
-    list(with_progress(range(3), total=3000, stream=stream, clock=lambda: next(clock)))
+    list(
+        with_progress(
+            range(3), what="images read", total=3000, stream=stream, clock=lambda: next(clock)
+        )
+    )
     shown = "\r2 of 3,000 images read\r3 of 3,000 images read\r\x1b[K"
     assert stream.getvalue() == shown
 
 
 def test_a_log_gets_a_line_now_and_then() -> None:
     stream, clock = io.StringIO(), ticking(1.0)
-    list(with_progress(range(20), total=20, stream=stream, clock=lambda: next(clock)))
+    list(
+        with_progress(
+            range(20), what="images read", total=20, stream=stream, clock=lambda: next(clock)
+        )
+    )
     assert stream.getvalue() == "2 of 20 images read\n12 of 20 images read\n"
 
 
