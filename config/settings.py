@@ -44,9 +44,9 @@ ALLOWED_HOSTS = words("ALLOWED_HOSTS")
 if PRODUCTION:
     if SECRET_KEY == DEVELOPMENT_SECRET:
         raise ImproperlyConfigured("Production mode needs a SECRET_KEY of its own.")
-    if len(SECRET_KEY) < 50:
+    if len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 5:
         raise ImproperlyConfigured(
-            "SECRET_KEY must have at least 50 characters in production mode."
+            "SECRET_KEY must have at least 50 characters, and not all alike, in production mode."
         )
     if not ALLOWED_HOSTS:
         raise ImproperlyConfigured(
@@ -154,17 +154,14 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
 else:
-    CELERY_BROKER_URL = "chainbox-files://"
+    CELERY_BROKER_URL = "chainbox-files://localhost/"
     CELERY_BROKER_TRANSPORT_OPTIONS = prepare_folders(VAR / "broker")
     # Remote control broadcasts to every worker, for which files are no good.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 
 # --- Accounts --------------------------------------------------------------------------------
 
-AUTHENTICATION_BACKENDS = [
-    "config.throttle.ThrottleBackend",
-    "django.contrib.auth.backends.ModelBackend",
-]
+AUTHENTICATION_BACKENDS = ["config.throttle.ThrottledBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {
