@@ -61,8 +61,7 @@ def seconds_to_wait(request: HttpRequest | None, username: str) -> int:
 class ThrottledBackend(ModelBackend):
     """Django's accounts, but no password is looked at while the account has to wait."""
 
-    # Django's two backend classes differ in signature; this is ModelBackend's.
-    def authenticate(  # type: ignore[override]
+    def authenticate(
         self,
         request: HttpRequest | None,
         username: str | None = None,

@@ -62,7 +62,8 @@ def routes(
 
 def entry(name: str) -> Who | None:
     """Look a route up in the table: by its own name, else by its namespace."""
-    return TABLE.get(name) or TABLE.get(name.rpartition(":")[0] + ":")
+    namespaces = [key for key in TABLE if key.endswith(":") and name.startswith(key)]
+    return TABLE.get(name) or (TABLE[max(namespaces, key=len)] if namespaces else None)
 
 
 def requestable() -> list[Route]:
