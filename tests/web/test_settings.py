@@ -98,7 +98,7 @@ def test_djangos_own_deployment_check_finds_nothing(tmp_path: Path) -> None:
 
 def test_development_needs_nothing(tmp_path: Path) -> None:
     shown = settings_of(tmp_path)
-    assert shown["DEBUG"] is True
+    assert shown["DEBUG"] is False
     assert shown["DATABASES"]["default"]["NAME"] == str(tmp_path / "chainbox.sqlite3")
     assert shown["CELERY_BROKER_URL"].startswith("chainbox-files:")
     assert (tmp_path / "broker" / "messages").is_dir()
