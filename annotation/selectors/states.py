@@ -16,7 +16,7 @@ from annotation.pipeline.state import ImageState, encode_state
 
 BATCH = 200
 CHAIN_COLUMNS = ("number", "phase", "mentions", "types", "review", "public_id")
-BOX_COLUMNS = ("number", "chains", "xmin", "ymin", "xmax", "ymax", "status")
+BOX_COLUMNS = ("number", "chains", "x_min", "y_min", "x_max", "y_max", "status")
 
 
 def images_with_facts(images: QuerySet[models.Image]) -> Iterator[models.Image]:

@@ -207,7 +207,7 @@ def test_a_review_decision_its_undo_and_a_doubt(campaign: Campaign, workers: lis
         decision=BoxAdjust(reviewer=1, box=box.number, rect=Rect(1, 1, 20, 20)),
     )
     number = outcome.recorded[0].number
-    assert image.boxes.get(number=box.number).xmax == 20
+    assert image.boxes.get(number=box.number).x_max == 20
     decision_record(image_id=image.pk, decision=Undo(reviewer=1, decision=number))
     restored = StoredState.objects.get(pk=image.pk)
     assert restored.state.boxes == image.stored_state.state.boxes
