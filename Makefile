@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PORT
 
 help:
 	@echo "make setup   put everything that running and testing need into $(VENV)"

@@ -1,10 +1,11 @@
 """A message broker out of plain files, for `make run` on a machine without services.
 
-Kombu's filesystem transport opens a message under its final name before writing it, so a reader
-may take an empty file, and it takes messages by moving them to the system's temporary folder,
-which is a copy when that is another disk. Here both steps are one rename within one folder tree.
+Kombu's filesystem transport opens a file under its final name before writing it, so a reader may
+find it empty, and it takes messages by moving them to the system's temporary folder, which is a
+copy when that is another disk. Here each of these steps is one rename within one folder tree.
 """
 
+import fcntl
 import os
 import time
 import uuid
@@ -42,6 +43,19 @@ class Channel(filesystem.Channel):
         unfinished = Path(self.processed_folder) / f"{name}.new"
         unfinished.write_text(dumps(payload), encoding="utf-8")
         os.replace(unfinished, Path(self.data_folder_out) / name)
+
+    def _queue_bind(
+        self, exchange: str, routing_key: str | None, pattern: str | None, queue: str | None
+    ) -> None:
+        with (Path(self.control_folder) / "lock").open("w") as guard:
+            fcntl.flock(guard, fcntl.LOCK_EX)
+            table = [tuple(entry) for entry in self.get_table(exchange)]
+            entry = (routing_key or "", pattern or "", queue or "")
+            if entry not in table:
+                file = Path(self.control_folder) / f"{exchange}.exchange"
+                unfinished = file.with_suffix(".new")
+                unfinished.write_text(dumps([entry, *table]), encoding="utf-8")
+                os.replace(unfinished, file)
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         ending = f"{queue}.msg"

@@ -37,16 +37,18 @@ MODE = os.environ.get("CHAINBOX_MODE") or "development"
 if MODE not in {"development", "production"}:
     raise ImproperlyConfigured(f"CHAINBOX_MODE must be development or production, not {MODE!r}.")
 PRODUCTION = MODE == "production"
-DEBUG = not PRODUCTION
+# Off unless asked for: error pages with source code, and a record of every SQL statement that
+# would fill the memory during an import.
+DEBUG = flag("CHAINBOX_DEBUG", default=False) and not PRODUCTION
 
 SECRET_KEY = os.environ.get("SECRET_KEY") or DEVELOPMENT_SECRET
-ALLOWED_HOSTS = words("ALLOWED_HOSTS")
+ALLOWED_HOSTS = words("ALLOWED_HOSTS") or ([] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]"])
 if PRODUCTION:
     if SECRET_KEY == DEVELOPMENT_SECRET:
         raise ImproperlyConfigured("Production mode needs a SECRET_KEY of its own.")
-    if len(SECRET_KEY) < 50:
+    if len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 5:
         raise ImproperlyConfigured(
-            "SECRET_KEY must have at least 50 characters in production mode."
+            "SECRET_KEY must have at least 50 characters, and not all alike, in production mode."
         )
     if not ALLOWED_HOSTS:
         raise ImproperlyConfigured(
@@ -155,17 +157,14 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
 else:
-    CELERY_BROKER_URL = "chainbox-files://"
+    CELERY_BROKER_URL = "chainbox-files://localhost/"
     CELERY_BROKER_TRANSPORT_OPTIONS = prepare_folders(CHAINBOX_VAR / "broker")
     # Remote control broadcasts to every worker, for which files are no good.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 
 # --- Accounts --------------------------------------------------------------------------------
 
-AUTHENTICATION_BACKENDS = [
-    "config.throttle.ThrottleBackend",
-    "django.contrib.auth.backends.ModelBackend",
-]
+AUTHENTICATION_BACKENDS = ["config.throttle.ThrottledBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {

@@ -11,9 +11,9 @@ import time
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.backends import BaseBackend
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.contrib.auth.views import LoginView
 from django.core.cache import cache
@@ -58,13 +58,20 @@ def seconds_to_wait(request: HttpRequest | None, username: str) -> int:
     return max(waits)
 
 
-class ThrottleBackend(BaseBackend):
-    """Signs nobody in; refuses the attempt while the account has to wait."""
+class ThrottledBackend(ModelBackend):
+    """Django's accounts, but no password is looked at while the account has to wait."""
 
-    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
-        """Raise PermissionDenied, at which Django asks no further backend."""
-        if seconds_to_wait(request, str(credentials.get("username") or "")):
+    def authenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **kwargs: Any,
+    ) -> User | None:
+        """Check the password, or raise PermissionDenied, at which Django asks no other backend."""
+        if seconds_to_wait(request, username or ""):
             raise PermissionDenied("Too many failed attempts.")
+        return super().authenticate(request, username=username, password=password, **kwargs)
 
 
 @receiver(user_login_failed)
@@ -84,7 +91,7 @@ def count_failure(credentials: dict[str, Any], request: HttpRequest | None, **_:
 
 
 @receiver(user_logged_in)
-def forget_failures(request: HttpRequest | None, user: AbstractBaseUser, **_: Any) -> None:
+def forget_failures(request: HttpRequest | None, user: User, **_: Any) -> None:
     """A right password clears the account's counter, but not the address's."""
     key, _limit = _counters(request, user.get_username())[0]
     cache.delete_many([key, f"{key}:until"])

@@ -12,6 +12,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# What only some Pythons need, and so is not seen by resolving on this one: redis asks for it.
+ELSEWHERE = 'async-timeout==5.0.1; python_full_version < "3.11.3"\n'
+
 
 def resolve(requirements: list[str]) -> dict[str, str]:
     """Return name → version of everything pip would install for `requirements`."""
@@ -26,13 +29,16 @@ def resolve(requirements: list[str]) -> dict[str, str]:
         text=True,
     ).stdout
     found = (item["metadata"] for item in json.loads(report)["install"])
-    return {item["name"].lower().replace("_", "-"): item["version"] for item in found}
+    versions = {item["name"].lower().replace("_", "-"): item["version"] for item in found}
+    versions.pop("async-timeout", None)
+    return versions
 
 
 def write(file: Path, pins: dict[str, str]) -> None:
     """Write one lock file, sorted by name."""
     lines = [f"{name}=={version}\n" for name, version in sorted(pins.items())]
-    file.write_text("# Written by `make lock` from pyproject.toml; do not edit.\n" + "".join(lines))
+    heading = "# Written by `make lock` from pyproject.toml; do not edit.\n"
+    file.write_text(heading + ELSEWHERE + "".join(lines))
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Importing a corpus: batches of images with captions, mentions and what annotation they bring."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -12,11 +12,10 @@ from django.db import transaction
 from annotation import models
 from annotation.actions.facts import fact_row
 from annotation.actions.state import rows_create
-from annotation.pipeline.captions import Caption
 from annotation.pipeline.corpus import CorpusImage
 from annotation.pipeline.engine import apply, begin
 from annotation.pipeline.facts import Fact, FactRefusedError, encode_body
-from annotation.pipeline.mentions import Mention
+from annotation.pipeline.mentions import Mention, MentionFinder, find_mentions
 from annotation.pipeline.pictures import Picture
 from annotation.pipeline.state import ImageState, encode_state
 
@@ -28,8 +27,6 @@ class Take(StrEnum):
     GOLD = "gold"
     ACCEPT = "accept"
 
-
-MentionFinder = Callable[[Sequence[Caption]], tuple[Mention, ...]]
 
 
 class ImageToImport(msgspec.Struct, frozen=True):
@@ -76,7 +73,7 @@ def images_import(
     campaign: models.Campaign,
     batch: Sequence[ImageToImport],
     take: Take,
-    find_mentions: MentionFinder,
+    finder: MentionFinder,
 ) -> Imported:
     """Import a batch, all or nothing. An image that is there already is left as it is.
 
@@ -98,7 +95,7 @@ def images_import(
             _picture_attach(image, item.picture)
             pictured += 1
     fresh = [item for item in batch if item.image.name not in existing]
-    _images_create(campaign, version, fresh, take, find_mentions)
+    _images_create(campaign, version, fresh, take, finder)
     return Imported(
         added=len(fresh), pictured=pictured, unchanged=len(batch) - len(fresh) - pictured
     )
@@ -118,7 +115,7 @@ def _images_create(
     version: models.CampaignSettings,
     items: Sequence[ImageToImport],
     take: Take,
-    find_mentions: MentionFinder,
+    finder: MentionFinder,
 ) -> None:
     images = models.Image.objects.bulk_create(_image_row(campaign, version, i) for i in items)
     captions: list[models.Caption] = []
@@ -129,7 +126,9 @@ def _images_create(
     settings = version.settings
     for row, item in zip(images, items, strict=True):
         image = item.image
-        spans = image.mentions if image.mentions is not None else find_mentions(image.captions)
+        spans = image.mentions
+        if spans is None:
+            spans = find_mentions(image.captions, finder)
         captions += (
             models.Caption(image=row, number=c.number, text=c.text) for c in image.captions
         )

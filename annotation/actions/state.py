@@ -2,67 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
+from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation import models
-from annotation.models import ImageStatus
+from annotation.models.rows import box_row, chain_row, question_row, state_row, status_of
 from annotation.pipeline.engine import open_questions
-from annotation.pipeline.mentions import ENTITY_TYPES
 from annotation.pipeline.questions import Question
-from annotation.pipeline.state import Box, Chain, ImageState, chain_types, encode_state
+from annotation.pipeline.state import ImageState, chain_types, encode_state
+from annotation.selectors.states import image_fold, settings_by_id
 
 CHAIN_FIELDS = ["phase", "mentions", "types", "review", "public_id"]
 BOX_FIELDS = ["chains", "xmin", "ymin", "xmax", "ymax", "status"]
-
-
-def status_of(state: ImageState) -> ImageStatus:
-    if state.is_finished:
-        return ImageStatus.FINISHED
-    return ImageStatus.REVIEW if state.in_review else ImageStatus.OPEN
-
-
-def chain_row(state: ImageState, chain: Chain, image_id: int) -> models.Chain:
-    types = chain_types(state, chain)
-    return models.Chain(
-        image_id=image_id,
-        number=chain.number,
-        phase=chain.phase.value,
-        mentions=list(chain.mentions),
-        types="/".join(t for t in ENTITY_TYPES if t in types),
-        review=chain.review,
-        public_id=chain.public_id,
-    )
-
-
-def box_row(box: Box, image_id: int) -> models.Box:
-    return models.Box(
-        image_id=image_id,
-        number=box.number,
-        chains=list(box.chains),
-        xmin=box.rect.xmin,
-        ymin=box.rect.ymin,
-        xmax=box.rect.xmax,
-        ymax=box.rect.ymax,
-        status=box.status.value,
-    )
-
-
-def question_row(question: Question, image: models.Image) -> models.OpenQuestion:
-    return models.OpenQuestion(
-        campaign_id=image.campaign_id,
-        image_id=image.pk,
-        stage=question.stage.value,
-        key=question.key,
-    )
-
-
-def state_row(state: ImageState, image_id: int) -> models.StoredState:
-    return models.StoredState(
-        image_id=image_id,
-        body=encode_state(state),
-        facts=state.facts,
-        status=status_of(state),
-    )
 
 
 def state_save(*, image: models.Image, before: ImageState, after: ImageState) -> None:
@@ -137,3 +88,11 @@ def _questions_save(
     opened = [q for q in after if q not in before]
     if opened:
         models.OpenQuestion.objects.bulk_create([question_row(q, image) for q in opened])
+
+
+@transaction.atomic
+def state_rebuild(*, image_id: int) -> None:
+    """Fold an image's facts anew and store the result."""
+    models.StoredState.objects.select_for_update().get(pk=image_id)
+    image = models.Image.objects.get(pk=image_id)
+    state_replace(image=image, state=image_fold(image, settings_by_id()))

@@ -1,45 +1,110 @@
-"""Rebuilding an image's state from its source rows and facts."""
+"""Folding images from their facts, and comparing the result with the state tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+
+from django.db.models import QuerySet
 
 from annotation import models
+from annotation.models import ImageStatus
+from annotation.models.rows import box_row, chain_row, question_row, status_of
 from annotation.pipeline.captions import Caption
-from annotation.pipeline.engine import begin, fold
-from annotation.pipeline.facts import Fact, decode_body
+from annotation.pipeline.engine import begin, fold, open_questions
+from annotation.pipeline.facts import Fact, FactRefusedError, decode_body
 from annotation.pipeline.mentions import Mention
-from annotation.pipeline.state import ImageState
+from annotation.pipeline.settings import Settings
+from annotation.pipeline.state import ImageState, encode_state
+
+BATCH = 200
+CHAIN_COLUMNS = ("number", "phase", "mentions", "types", "review", "public_id")
+BOX_COLUMNS = ("number", "chains", "xmin", "ymin", "xmax", "ymax", "status")
 
 
-def image_begin(
-    image: models.Image,
-    captions: Sequence[models.Caption],
-    mentions: Sequence[models.Mention],
-) -> ImageState:
-    """Return the state of an image before its first fact."""
-    return begin(
-        [Caption(number=c.number, tokens=tuple(c.text.split(" "))) for c in captions],
-        [
-            Mention(
-                number=m.number,
-                caption=m.caption,
-                start=m.start,
-                end=m.end,
-                types=tuple(m.types.split("/")),
-            )
-            for m in mentions
-        ],
+def images_with_facts(images: QuerySet[models.Image]) -> Iterator[models.Image]:
+    """Yield images with all that folding and comparing them needs, a constant few statements a
+    batch."""
+    images = images.select_related("stored_state").prefetch_related(
+        "captions", "mentions", "facts", "chains", "boxes", "open_questions"
+    )
+    yield from images.order_by("pk").iterator(chunk_size=BATCH)
+
+
+def settings_by_id() -> dict[int, Settings]:
+    """Return every settings version by its row: they never change, and there are few."""
+    return {row.pk: row.settings for row in models.CampaignSettings.objects.all()}
+
+
+def image_fold(image: models.Image, settings: dict[int, Settings]) -> ImageState:
+    """Return what the image's source rows and facts fold to."""
+    captions = [
+        Caption(number=row.number, tokens=tuple(row.text.split(" ")))
+        for row in sorted(image.captions.all(), key=lambda c: c.number)
+    ]
+    mentions = [
+        Mention(
+            number=row.number,
+            caption=row.caption,
+            start=row.start,
+            end=row.end,
+            types=tuple(row.types.split("/")),
+        )
+        for row in sorted(image.mentions.all(), key=lambda m: m.number)
+    ]
+    state = begin(
+        captions,
+        mentions,
         width=image.width,
         height=image.height,
-        settings=image.begun_under.settings,
+        settings=settings[image.begun_under_id],
+    )
+    return fold(
+        state,
+        (
+            Fact(number=row.number, settings=settings[row.settings_id], body=decode_body(row.body))
+            for row in sorted(image.facts.all(), key=lambda f: f.number)
+        ),
     )
 
 
-def image_fold(image: models.Image) -> ImageState:
-    """Fold an image's facts; `rebuild_prefetch` makes this a constant few statements a batch."""
-    facts = [
-        Fact(number=row.number, settings=row.settings.settings, body=decode_body(row.body))
-        for row in sorted(image.facts.all(), key=lambda f: f.number)
-    ]
-    captions = sorted(image.captions.all(), key=lambda c: c.number)
-    mentions = sorted(image.mentions.all(), key=lambda m: m.number)
-    return fold(image_begin(image, captions, mentions), facts)
+def image_differences(image: models.Image, settings: dict[int, Settings]) -> list[str]:
+    """Say where the state tables differ from what the image's facts fold to."""
+    if image.withdrawn_at is not None:
+        return _tombstone_differences(image)
+    try:
+        state = image_fold(image, settings)
+    except FactRefusedError as error:
+        return [f"its facts do not fold: {error}"]
+    stored = image.stored_state
+    found = []
+    if stored.facts != state.facts:
+        found.append(f"the stored state has seen {stored.facts} facts of {state.facts}")
+    if stored.body != encode_state(state):
+        found.append("the stored state is not what the facts fold to")
+    if stored.status != status_of(state):
+        found.append(f"its status is {stored.status}, not {status_of(state).value}")
+    chains = [chain_row(state, chain, image.pk) for chain in state.chains]
+    if _values(image.chains.all(), CHAIN_COLUMNS) != _values(chains, CHAIN_COLUMNS):
+        found.append("its chain rows differ")
+    boxes = [box_row(box, image.pk) for box in state.boxes]
+    if _values(image.boxes.all(), BOX_COLUMNS) != _values(boxes, BOX_COLUMNS):
+        found.append("its box rows differ")
+    questions = [question_row(question, image) for question in open_questions(state)]
+    columns = ("key", "stage", "campaign_id")
+    if _values(image.open_questions.all(), columns) != _values(questions, columns):
+        found.append("its open questions differ")
+    return found
+
+
+def _tombstone_differences(image: models.Image) -> list[str]:
+    found = []
+    if image.stored_state.status != ImageStatus.WITHDRAWN or image.stored_state.body:
+        found.append("it was withdrawn and its state is still there")
+    if image.captions.all() or image.mentions.all():
+        found.append("it was withdrawn and its captions are still there")
+    if image.chains.all() or image.boxes.all() or image.open_questions.all():
+        found.append("it was withdrawn and its chains, boxes or questions are still there")
+    return found
+
+
+def _values(rows: object, columns: tuple[str, ...]) -> list[list[str]]:
+    assert isinstance(rows, list | QuerySet)
+    return sorted([str(getattr(row, column)) for column in columns] for row in rows)

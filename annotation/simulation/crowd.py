@@ -61,10 +61,11 @@ TYPICAL = Profile(
 
 
 class Crowd:
-    """A pool of workers, given by their numbers."""
+    """A pool of workers, given by their numbers; only their places in the list matter."""
 
     def __init__(self, workers: list[int], profile: Profile, seed: int) -> None:
         self.workers = workers
+        self._place = {worker: place for place, worker in enumerate(workers)}
         self.profile = profile
         self.seed = seed
 
@@ -80,7 +81,7 @@ class Crowd:
         self, state: ImageState, question: Question, key: AnswerKey, *, worker: int, image: str
     ) -> Judgment:
         """Return the worker's answer: the right one, or a wrong one as often as they err."""
-        random = self._random(image, question.key, worker)
+        random = self._random(image, question.key, self._place[worker])
         right = key.answer(state, question)
         is_right = random.random() < self._accuracy(worker, question.stage)
         if question.stage is Stage.DRAWING:
@@ -91,9 +92,8 @@ class Crowd:
 
     def _accuracy(self, worker: int, stage: Stage) -> float:
         spread = self.profile.spread
-        return self.profile.accuracy[stage] + self._random(worker, stage.value).uniform(
-            -spread, spread
-        )
+        own = self._random(self._place[worker], stage.value).uniform(-spread, spread)
+        return self.profile.accuracy[stage] + own
 
     def _draw(
         self,

@@ -1,0 +1,23 @@
+FROM python:3.11-slim-bookworm
+
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+
+RUN useradd --system --uid 10001 --create-home --home-dir /home/chainbox chainbox \
+    && install -d -o chainbox -g chainbox /var/lib/chainbox
+
+WORKDIR /app
+# The lock first: a change of code then rebuilds only the last layer.
+COPY requirements.lock ./
+RUN pip install -r requirements.lock
+COPY manage.py ./
+COPY config ./config
+COPY annotation ./annotation
+COPY grounding ./grounding
+COPY marketplace ./marketplace
+
+ENV CHAINBOX_MODE=production CHAINBOX_VAR=/var/lib/chainbox
+VOLUME /var/lib/chainbox
+USER chainbox
+EXPOSE 8000
+CMD ["gunicorn", "config.wsgi", "--bind=0.0.0.0:8000", "--workers=2", "--threads=4", \
+     "--access-logfile=-", "--no-control-socket", "--worker-tmp-dir=/dev/shm"]

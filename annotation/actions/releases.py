@@ -1,0 +1,85 @@
+"""Building a release directory."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import msgspec
+from django.db import transaction
+
+from annotation import models
+from annotation.pipeline.export import export_image
+from annotation.pipeline.release import SPLITS, write_image, write_splits, write_unrelated
+from annotation.selectors.releases import finished_images, first_free_chain_id, unfinished_images
+
+NOT_INCLUDED = "NOT_INCLUDED"
+
+
+class ReleaseBuildError(ValueError):
+    """The release cannot be built there."""
+
+
+class BuiltRelease(msgspec.Struct, frozen=True):
+    """How many images went in, and which did not, with their status."""
+
+    images: int
+    not_included: list[tuple[str, str]]
+
+
+def release_build(
+    *, campaign: models.Campaign, out: Path, done: Callable[[], None] = lambda: None
+) -> BuiltRelease:
+    """Write the campaign's finished images as a release; all of it appears at once, or nothing.
+
+    Chain ids are those an image was imported with, or follow one another in the order of the
+    images: the same states give the same bytes. `done` is called after each image.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ReleaseBuildError(f"{out} is there already and not empty: name another folder")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
+        draft = Path(folder) / "release"
+        draft.mkdir()
+        built = _write(campaign, draft, done)
+        if out.exists():
+            out.rmdir()
+        shutil.move(draft, out)
+    return built
+
+
+@transaction.atomic
+def _write(campaign: models.Campaign, folder: Path, done: Callable[[], None]) -> BuiltRelease:
+    version = campaign.current_settings
+    assert version is not None  # every campaign is made with settings
+    settings = version.settings
+    splits: dict[str, list[str]] = {split: [] for split in SPLITS}
+    unrelated: dict[str, list[int]] = {}
+    next_id = count(first_free_chain_id(campaign))
+    images = 0
+    for image in finished_images(campaign):
+        state = image.stored_state.state
+        released = export_image(
+            state,
+            settings,
+            image=image.name,
+            filename=image.filename,
+            depth=image.depth,
+            next_id=next_id,
+        )
+        write_image(folder, released)
+        if image.split:
+            splits.setdefault(image.split, []).append(image.name)
+        captions = [flags.caption for flags in state.flags if flags.unrelated]
+        if captions:
+            unrelated[image.name] = captions
+        images += 1
+        done()
+    write_splits(folder, {name: names for name, names in splits.items() if names})
+    write_unrelated(folder, unrelated)
+    not_included = unfinished_images(campaign)
+    lines = ["# images of the campaign that are not in this release: <image> <status>"]
+    lines += [f"{name} {status}" for name, status in not_included]
+    (folder / NOT_INCLUDED).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return BuiltRelease(images=images, not_included=not_included)

@@ -1,0 +1,15 @@
+"""Finding the campaign that a command's --campaign names."""
+
+from django.core.management.base import CommandError
+
+from annotation.models import Campaign
+
+
+def campaign_named(name: str) -> Campaign:
+    """Return the campaign; if there is none of that name, say which there are."""
+    campaign = Campaign.objects.select_related("current_settings").filter(name=name).first()
+    if campaign is not None:
+        return campaign
+    known = ", ".join(Campaign.objects.order_by("name").values_list("name", flat=True)[:20])
+    hint = f"there are: {known}" if known else "there is none yet: corpus_import makes one"
+    raise CommandError(f"There is no campaign {name!r}; {hint}.")

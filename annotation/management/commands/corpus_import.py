@@ -1,0 +1,220 @@
+"""manage.py corpus_import: captions, photos and perhaps annotation into a campaign."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.actions.campaigns import CampaignError, campaign_create
+from annotation.actions.corpus import (
+    CorpusConflictError,
+    ImageToImport,
+    Imported,
+    Take,
+    conflicts,
+    images_import,
+)
+from annotation.management.progress import Progress
+from annotation.models import Campaign, Image
+from annotation.pipeline.corpus import CorpusImage, Problem
+from annotation.pipeline.facts import FactRefusedError
+from annotation.pipeline.importers import FORMATS, CorpusError, guess_format, read_corpus
+from annotation.pipeline.mentions import MENTION_DATA, MentionFinder
+from annotation.pipeline.pictures import Picture, PictureError, find_picture, read_picture
+
+BATCH = 200
+# A file with a wrong delimiter has a problem on every line: the first ones say it all.
+MOST_PROBLEMS = 50
+
+
+class Command(BaseCommand):
+    help = (
+        "Import a captioned corpus into a campaign, which is made if it is not there. The file "
+        "is read twice: first to check it, then to import it. If anything is wrong nothing is "
+        "imported, unless --skip-bad leaves the bad entries out. Importing again changes "
+        "nothing; an import that was stopped goes on where it was. See docs/importing.md."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("path", type=Path, metavar="PATH", help="the corpus: a file or folder")
+        parser.add_argument("--campaign", required=True, metavar="NAME")
+        parser.add_argument("--format", choices=FORMATS, help="default: guessed by looking")
+        parser.add_argument("--images", type=Path, metavar="DIR", help="where the photos are")
+        parser.add_argument(
+            "--mentions",
+            type=Path,
+            metavar="DIR",
+            default=MENTION_DATA,
+            help="a folder that mentions_train wrote (default: the one that is shipped)",
+        )
+        taking = parser.add_mutually_exclusive_group()
+        taking.add_argument(
+            "--gold",
+            action="store_true",
+            help="keep the corpus's chains and boxes as an answer key; annotation starts afresh",
+        )
+        taking.add_argument(
+            "--accept",
+            action="store_true",
+            help="take the corpus's chains and boxes as finished annotation",
+        )
+        parser.add_argument("--skip-bad", action="store_true", help="leave bad entries out")
+        parser.add_argument("--dry-run", action="store_true", help="check only, import nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._import(options)
+        except (CorpusError, CampaignError, CorpusConflictError, FactRefusedError) as error:
+            raise CommandError(str(error)) from error
+
+    def _import(self, options: dict[str, Any]) -> None:
+        path: Path = options["path"]
+        take = Take.GOLD if options["gold"] else Take.ACCEPT if options["accept"] else Take.NOTHING
+        format_ = options["format"] or guess_format(path)
+        if take is not Take.NOTHING and format_ != "entities":
+            raise CommandError(
+                f"--{take.value} needs a corpus with chains and boxes (format entities); "
+                f"{path} is of format {format_}."
+            )
+        if options["images"] is not None and not options["images"].is_dir():
+            raise CommandError(f"--images: {options['images']} is no folder.")
+        campaign = (
+            Campaign.objects.select_related("current_settings")
+            .filter(name=options["campaign"])
+            .first()
+        )
+        check = _Check(path, format_, take, options["images"], campaign)
+        check.run()
+        self._report(check.problems)
+        if check.problems and not options["skip_bad"]:
+            raise CommandError(
+                f"{len(check.problems):,} problems, nothing was imported. Mend them, or leave "
+                "the bad entries out with --skip-bad."
+            )
+        if options["dry_run"]:
+            self.stdout.write(
+                f"{check.good:,} images could be imported (format {format_}); nothing was "
+                "imported, as --dry-run asks."
+            )
+            return
+        if campaign is None:
+            campaign = campaign_create(name=options["campaign"])
+            self.stdout.write(f"Campaign {campaign.name!r} made.")
+        imported = self._write(campaign, check, MentionFinder.load(options["mentions"]))
+        self.stdout.write(
+            f"{imported.added:,} images added, {imported.pictured:,} given their photo, "
+            f"{imported.unchanged:,} were there already."
+        )
+        if check.problems:
+            self.stdout.write(f"{len(check.problems):,} bad entries left out.")
+
+    def _report(self, problems: list[Problem]) -> None:
+        for problem in problems[:MOST_PROBLEMS]:
+            self.stderr.write(str(problem))
+        if len(problems) > MOST_PROBLEMS:
+            self.stderr.write(f"… and {len(problems) - MOST_PROBLEMS:,} more")
+
+    def _write(self, campaign: Campaign, check: "_Check", finder: MentionFinder) -> Imported:
+        progress = Progress(sys.stderr, what="images imported", total=check.good)
+        imported = Imported()
+        items = (
+            ImageToImport(image=image, picture=check.pictures.get(image.name))
+            for image in check.images()
+            if image.name not in check.bad
+        )
+        for batch in batches(items):
+            imported += images_import(
+                campaign=campaign, batch=batch, take=check.take, finder=finder
+            )
+            progress.step(len(batch))
+        progress.finish()
+        return imported
+
+
+class _Check:
+    """The first reading: finds every problem, and what the second reading can rely on."""
+
+    def __init__(
+        self, path: Path, format_: str, take: Take, photos: Path | None, campaign: Campaign | None
+    ) -> None:
+        self.path = path
+        self.format = format_
+        self.take = take
+        self.photos = photos
+        self.campaign = campaign
+        self.problems: list[Problem] = []
+        self.bad: set[str] = set()
+        self.pictures: dict[str, Picture] = {}
+        self.good = 0
+        # A photo that was verified and stored by an earlier import is not read again.
+        self._stored = set(
+            Image.objects.filter(campaign=campaign)
+            .exclude(file="")
+            .values_list("name", flat=True)
+            if campaign
+            else ()
+        )
+
+    def images(self) -> Iterator[CorpusImage]:
+        for item in self._read():
+            if isinstance(item, CorpusImage):
+                yield item
+
+    def run(self) -> None:
+        progress = Progress(sys.stderr, what="images checked")
+        for batch in batches(self._good_items()):
+            if self.campaign is not None:
+                for image, why in conflicts(campaign=self.campaign, batch=batch, take=self.take):
+                    self._is_bad(image, why)
+            for image in batch:
+                if self.photos is not None and image.name not in self._stored:
+                    self._check_picture(image, self.photos)
+            progress.step(len(batch))
+            self.good += sum(image.name not in self.bad for image in batch)
+        progress.finish()
+
+    def _read(self) -> Iterator[CorpusImage | Problem]:
+        return read_corpus(
+            self.path, self.format, with_annotation=self.take is not Take.NOTHING
+        )
+
+    def _good_items(self) -> Iterator[CorpusImage]:
+        for item in self._read():
+            if isinstance(item, Problem):
+                self.problems.append(item)
+            else:
+                yield item
+
+    def _check_picture(self, image: CorpusImage, photos: Path) -> None:
+        try:
+            picture = read_picture(find_picture(photos, image.filename))
+        except PictureError as error:
+            self._is_bad(image, str(error))
+            return
+        size = (picture.width, picture.height)
+        if image.width and size != (image.width, image.height):
+            self._is_bad(
+                image,
+                f"the photo is {picture.width}×{picture.height}, "
+                f"the corpus says {image.width}×{image.height}",
+            )
+            return
+        self.pictures[image.name] = picture
+
+    def _is_bad(self, image: CorpusImage, why: str) -> None:
+        self.bad.add(image.name)
+        self.problems.append(Problem(file=str(self.path), place=f"image {image.name}", why=why))
+
+
+def batches(items: Iterable[Any]) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,35 @@
+"""manage.py image_withdraw: remove an image's photo and captions and leave a tombstone."""
+
+import argparse
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.actions.images import image_withdraw
+from annotation.management.campaigns import campaign_named
+from annotation.models import Image
+
+
+class Command(BaseCommand):
+    help = (
+        "Withdraw images (rights, privacy): their photos and captions are removed for good and "
+        "nothing more is asked about them. Their facts stay, so that they can be counted. "
+        "This cannot be undone."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("names", nargs="+", metavar="IMAGE")
+        parser.add_argument("--campaign", required=True, metavar="NAME")
+        parser.add_argument("--reason", required=True, help="kept with the tombstone")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        images = list(Image.objects.filter(campaign=campaign, name__in=options["names"]))
+        unknown = sorted(set(options["names"]) - {image.name for image in images})
+        if unknown:
+            raise CommandError(
+                f"Campaign {campaign.name!r} has no image {', '.join(unknown)}: nothing was done."
+            )
+        for image in images:
+            image_withdraw(image=image, reason=options["reason"])
+            self.stdout.write(f"{image.name} withdrawn")

@@ -1,0 +1,44 @@
+"""manage.py release_build: write a campaign's finished images in the public format."""
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.actions.releases import NOT_INCLUDED, ReleaseBuildError, release_build
+from annotation.management.campaigns import campaign_named
+from annotation.management.progress import Progress
+
+
+class Command(BaseCommand):
+    help = (
+        "Merge and write a campaign's finished images as a release: Sentences/, Annotations/, "
+        "split lists and UNRELATED_CAPTIONS, as Flickr30k Entities has them. Images that are not "
+        "finished are listed in NOT_INCLUDED. The same states always give the same bytes."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--campaign", required=True, metavar="NAME")
+        parser.add_argument(
+            "--out", required=True, type=Path, metavar="DIR", help="a new or empty folder"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        progress = Progress(sys.stderr, what="images written")
+        try:
+            built = release_build(campaign=campaign, out=options["out"], done=progress.step)
+        except (ReleaseBuildError, OSError) as error:
+            raise CommandError(str(error)) from error
+        finally:
+            progress.finish()
+        self.stdout.write(f"{built.images:,} images written to {options['out']}")
+        if built.not_included:
+            statuses = Counter(status for _, status in built.not_included)
+            words = ", ".join(f"{number:,} {status}" for status, number in statuses.most_common())
+            self.stdout.write(
+                f"{len(built.not_included):,} not included ({words}): see {NOT_INCLUDED}"
+            )

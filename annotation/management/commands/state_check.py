@@ -1,0 +1,51 @@
+"""manage.py state_check: prove that the state tables are what the facts fold to."""
+
+import argparse
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.actions.state import state_rebuild
+from annotation.management.campaigns import campaign_named
+from annotation.management.progress import with_progress
+from annotation.models import Image
+from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
+
+
+class Command(BaseCommand):
+    help = (
+        "Rebuild every image from its facts and compare the result with the stored state. "
+        "Changes nothing, unless --rebuild asks to write the differing states anew. "
+        "Exit status 1 if anything differs."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--campaign", metavar="NAME", help="only this one (default: all)")
+        parser.add_argument(
+            "--rebuild", action="store_true", help="write what differs anew from the facts"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        images = Image.objects.all()
+        if options["campaign"]:
+            images = images.filter(campaign=campaign_named(options["campaign"]))
+        settings = settings_by_id()
+        total = images.count()
+        differing = rebuilt = 0
+        for image in with_progress(
+            images_with_facts(images), what="images checked", total=total, stream=sys.stderr
+        ):
+            differences = image_differences(image, settings)
+            for difference in differences:
+                self.stdout.write(f"image {image.name} (campaign {image.campaign_id}): {difference}")
+            if differences:
+                differing += 1
+                if options["rebuild"] and image.withdrawn_at is None:
+                    state_rebuild(image_id=image.pk)
+                    rebuilt += 1
+        if rebuilt:
+            self.stdout.write(f"{rebuilt:,} states written anew from their facts")
+        if differing:
+            raise CommandError(f"{differing:,} of {total:,} images differ from their facts.")
+        self.stdout.write(f"{total:,} images: every stored state is what its facts fold to.")

@@ -1,0 +1,57 @@
+"""The rows that an image's state comes to in the state tables."""
+
+from annotation import models
+from annotation.models import ImageStatus
+from annotation.pipeline.mentions import ENTITY_TYPES
+from annotation.pipeline.questions import Question
+from annotation.pipeline.state import Box, Chain, ImageState, chain_types, encode_state
+
+
+def status_of(state: ImageState) -> ImageStatus:
+    if state.is_finished:
+        return ImageStatus.FINISHED
+    return ImageStatus.REVIEW if state.in_review else ImageStatus.OPEN
+
+
+def chain_row(state: ImageState, chain: Chain, image_id: int) -> models.Chain:
+    types = chain_types(state, chain)
+    return models.Chain(
+        image_id=image_id,
+        number=chain.number,
+        phase=chain.phase.value,
+        mentions=list(chain.mentions),
+        types="/".join(t for t in ENTITY_TYPES if t in types),
+        review=chain.review,
+        public_id=chain.public_id,
+    )
+
+
+def box_row(box: Box, image_id: int) -> models.Box:
+    return models.Box(
+        image_id=image_id,
+        number=box.number,
+        chains=list(box.chains),
+        xmin=box.rect.xmin,
+        ymin=box.rect.ymin,
+        xmax=box.rect.xmax,
+        ymax=box.rect.ymax,
+        status=box.status.value,
+    )
+
+
+def question_row(question: Question, image: models.Image) -> models.OpenQuestion:
+    return models.OpenQuestion(
+        campaign_id=image.campaign_id,
+        image_id=image.pk,
+        stage=question.stage.value,
+        key=question.key,
+    )
+
+
+def state_row(state: ImageState, image_id: int) -> models.StoredState:
+    return models.StoredState(
+        image_id=image_id,
+        body=encode_state(state),
+        facts=state.facts,
+        status=status_of(state),
+    )

@@ -1,0 +1,90 @@
+"""The simulated crowd at work on a campaign, through the same write path as people."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from annotation import models
+from annotation.actions.facts import judgments_record
+from annotation.models import ImageStatus
+from annotation.pipeline.facts import AcceptedImport, decode_body
+from annotation.pipeline.questions import Stage
+from annotation.simulation.answer_key import AnswerKey
+from annotation.simulation.crowd import Crowd
+from annotation.simulation.report import SimulationReport
+from annotation.simulation.work import next_judgments
+
+
+class SimulationRun(msgspec.Struct, frozen=True):
+    """How many judgments this run recorded, and how many questions nobody may answer."""
+
+    judgments: int
+    starved: int
+
+
+def campaign_simulate(
+    *,
+    campaign: models.Campaign,
+    crowd: Crowd,
+    limit: int | None = None,
+    done: Callable[[], None] = lambda: None,
+) -> SimulationRun:
+    """Let the crowd answer until nothing can be answered or `limit` judgments are given.
+
+    Image after image, the open questions of one at a time: a run that is cut off goes on where
+    it was. `done` is called after each image.
+    """
+    judgments = starved = 0
+    for image_id in _open_images(campaign):
+        image = models.Image.objects.select_related("answer_key", "stored_state").get(pk=image_id)
+        key = answer_key(image)
+        state = image.stored_state.state
+        while limit is None or judgments < limit:
+            batch = list(next_judgments(state, key, crowd, image.name))
+            if limit is not None:
+                batch = batch[: limit - judgments]
+            if not batch:
+                break
+            outcome = judgments_record(image_id=image.pk, judgments=batch)
+            state = outcome.state
+            judgments += len(batch)
+        else:
+            break
+        starved += models.OpenQuestion.objects.filter(image_id=image_id).count()
+        done()
+    return SimulationRun(judgments=judgments, starved=starved)
+
+
+def campaign_report(campaign: models.Campaign) -> SimulationReport:
+    """Score every image of the campaign that has an answer key and was worked on."""
+    report = SimulationReport()
+    version = campaign.current_settings
+    assert version is not None  # every campaign is made with settings
+    settings = version.settings
+    images = (
+        models.Image.objects.filter(campaign=campaign, withdrawn_at=None)
+        .exclude(answer_key=None)
+        .exclude(stored_state__facts=0)
+        .select_related("answer_key", "stored_state")
+        .prefetch_related("facts")
+    )
+    for image in images.order_by("pk").iterator(chunk_size=200):
+        stages = [Stage(fact.question.split("/")[0]) for fact in image.facts.all() if fact.question]
+        report.add(image.stored_state.state, answer_key(image), stages, settings)
+    return report
+
+
+def answer_key(image: models.Image) -> AnswerKey:
+    gold = decode_body(image.answer_key.body)
+    assert isinstance(gold, AcceptedImport)  # the only kind that an import stores
+    return AnswerKey(gold)
+
+
+def _open_images(campaign: models.Campaign) -> list[int]:
+    return list(
+        models.Image.objects.filter(campaign=campaign)
+        .filter(stored_state__status__in=[ImageStatus.OPEN, ImageStatus.REVIEW])
+        .exclude(answer_key=None)
+        .order_by("pk")
+        .values_list("pk", flat=True)
+    )

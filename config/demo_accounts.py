@@ -1,0 +1,41 @@
+"""The accounts `make run` offers on a developer's own machine. Never made in production mode."""
+
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ImproperlyConfigured
+
+
+class DemoAccount(NamedTuple):
+    """A well-known name and password, good only because the site listens on this machine alone."""
+
+    username: str
+    password: str
+    staff: bool
+    purpose: str
+
+
+DEMO_ACCOUNTS = (
+    DemoAccount("admin", "chainbox-admin", True, "sees and administers everything"),
+    DemoAccount("researcher", "chainbox-researcher", False, "looks at campaigns"),
+)
+
+
+def ensure_demo_accounts() -> list[DemoAccount]:
+    """Create the missing demo accounts; returns those whose well-known password is still right."""
+    if settings.PRODUCTION:
+        raise ImproperlyConfigured("Demo accounts have public passwords: not in production mode.")
+    users = get_user_model()._default_manager
+    usable = []
+    for account in DEMO_ACCOUNTS:
+        user, created = users.get_or_create(
+            username=account.username,
+            defaults={"is_staff": account.staff, "is_superuser": account.staff},
+        )
+        if created:
+            user.set_password(account.password)
+            user.save()
+        if user.check_password(account.password):
+            usable.append(account)
+    return usable

@@ -1,0 +1,184 @@
+"""`make run`: the site, a worker and the scheduler as one, until Ctrl-C or until one dies."""
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from types import FrameType
+from typing import IO, NamedTuple
+
+import django
+
+STOP_SECONDS = 10
+START_SECONDS = 60
+
+
+class Child(NamedTuple):
+    """One process of the three, and the thread that copies its output."""
+
+    name: str
+    process: subprocess.Popen[str]
+    reader: threading.Thread
+
+
+def commands(host: str, port: int) -> dict[str, list[str]]:
+    """Return the command line of each process."""
+    python = sys.executable
+    bare = "[" + host + "]" if ":" in host else host
+    celery = [python, "-m", "celery", "--app=config"]
+    return {
+        # One process with threads: SQLite takes one writer at a time anyway. Gossip, mingle and
+        # heartbeat are talk between workers, and there is only one.
+        "worker": [
+            *(*celery, "worker", "--loglevel=INFO", "--pool=threads", "--concurrency=2"),
+            *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+        ],
+        "scheduler": [*celery, "beat", "--loglevel=INFO"],
+        "web": [
+            *(python, "-m", "gunicorn", "config.wsgi", f"--bind={bare}:{port}"),
+            *("--workers=1", "--threads=8", "--access-logfile=-", "--no-control-socket"),
+        ],
+    }
+
+
+def copy_lines(name: str, source: IO[str]) -> None:
+    """Print a process's output line by line, with its name in front."""
+    for line in source:
+        print(f"{name:>9} | {line.rstrip()}", flush=True)
+
+
+def start(name: str, command: list[str]) -> Child:
+    """Start one process in a group of its own, so that Ctrl-C reaches only us."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    reader = threading.Thread(target=copy_lines, args=(name, process.stdout), daemon=True)
+    reader.start()
+    return Child(name, process, reader)
+
+
+def stop(children: list[Child]) -> None:
+    """Ask every process to finish, then end whatever is left of its group."""
+    for child in children:
+        if child.process.poll() is None:
+            child.process.terminate()
+    deadline = time.monotonic() + STOP_SECONDS
+    for child in children:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.process.wait(timeout=max(0.1, deadline - time.monotonic()))
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.process.pid, signal.SIGKILL)
+        child.process.wait()
+        child.reader.join(timeout=2)
+
+
+def first_dead(children: list[Child]) -> Child | None:
+    """Return a process that has ended, if any."""
+    return next((child for child in children if child.process.poll() is not None), None)
+
+
+def port_is_free(host: str, port: int) -> bool:
+    """Try to listen there, as the web server is about to."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def site_answers(host: str, port: int) -> bool:
+    """Ask the health check."""
+    connection = http.client.HTTPConnection(host, port, timeout=5)
+    try:
+        connection.request("GET", "/healthz", headers={"Host": "localhost"})
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def announcement(host: str, port: int) -> str:
+    """Return what to open and how to sign in. Creates the demo accounts if they are missing."""
+    from config.demo_accounts import ensure_demo_accounts
+
+    address = f"http://{'[' + host + ']' if ':' in host else host}:{port}"
+    lines = ["", "Chainbox is running.", f"  Site:   {address}/", f"  Admin:  {address}/admin/"]
+    for account in ensure_demo_accounts():
+        lines.append(f"  Account {account.username} / {account.password}: {account.purpose}")
+    return "\n".join([*lines, "  Stop with Ctrl-C.", ""])
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def watch(children: list[Child], host: str, port: int, words: str) -> int:
+    """Announce the site once it answers, then wait for a process to die."""
+    deadline = time.monotonic() + START_SECONDS
+    announced = False
+    while (dead := first_dead(children)) is None:
+        if not announced and site_answers(host, port):
+            print(words, flush=True)
+            announced = True
+        if not announced and time.monotonic() > deadline:
+            print(f"The site did not answer within {START_SECONDS} seconds.", file=sys.stderr)
+            return 1
+        time.sleep(0.3)
+    print(f"The {dead.name} process ended (status {dead.process.returncode}).", file=sys.stderr)
+    return 1
+
+
+def main() -> int:
+    """Run the three processes; 0 when told to stop, 1 when something failed."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    host = os.environ.get("HOST") or "127.0.0.1"
+    given = os.environ.get("PORT") or "8000"
+    if not given.isdecimal() or not 0 < int(given) < 65536:
+        print(f"PORT must be a number from 1 to 65535, not {given!r}.", file=sys.stderr)
+        return 1
+    port = int(given)
+    if not port_is_free(host, port):
+        print(
+            f"Port {port} on {host} is already in use, or not allowed. Stop what is using it, or "
+            f"choose another: make run PORT={port + 1 if port < 65535 else 8000}",
+            file=sys.stderr,
+        )
+        return 1
+    django.setup()
+    children: list[Child] = []
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupted)
+    try:
+        words = announcement(host, port)
+        for name, command in commands(host, port).items():
+            children.append(start(name, command))
+        return watch(children, host, port, words)
+    except KeyboardInterrupt:
+        print("Stopping …", flush=True)
+        return 0
+    finally:
+        # A second Ctrl-C must not leave processes behind.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        stop(children)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""A real task through a real broker to a real worker, by Redis and by files."""
+
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.processes import ROOT, environment, wait_for
+
+SEND = """
+import sys
+from config.celery import app
+app.send_task("tests.leave_file", args=[sys.argv[1]], queue=sys.argv[2])
+"""
+
+
+def task_is_done(folder: Path, **variables: str) -> None:
+    """Send the probe task and wait until a worker has done it."""
+    settings = environment(CHAINBOX_VAR=str(folder / "var"), **variables)
+    # A queue of its own: other tests may use the same Redis at the same time.
+    queue = f"probe-{uuid.uuid4().hex}"
+    done = folder / "done"
+    log = folder / "worker.log"
+    subprocess.run(
+        [sys.executable, "-c", SEND, str(done), queue], env=settings, cwd=ROOT, check=True
+    )
+    assert not done.exists(), "the sender must not run the task itself"
+    with log.open("wb") as output:
+        worker = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "celery", "--app=config", "worker", "--loglevel=INFO"),
+                *("--pool=threads", "--concurrency=1", f"--queues={queue}"),
+                *("--include=tests.web.celery_probe", f"--hostname={queue}@%h"),
+            ],
+            env=settings,
+            cwd=ROOT,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        wait_for(lambda: done.exists() or worker.poll() is not None, "the task")
+        assert done.exists(), log.read_text()
+        worker.terminate()
+        assert worker.wait(timeout=30) == 0, log.read_text()
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+@pytest.mark.slow
+def test_through_redis(tmp_path: Path, redis_url: str) -> None:
+    task_is_done(tmp_path, REDIS_URL=redis_url)
+
+
+@pytest.mark.slow
+def test_through_files(tmp_path: Path) -> None:
+    task_is_done(tmp_path)
+    assert not list((tmp_path / "var" / "broker" / "messages").iterdir()), "nothing left over"

@@ -1,0 +1,53 @@
+"""docker-compose.yml and Dockerfile cannot be run in every test environment; their sense can."""
+
+from typing import Any
+
+import yaml
+
+from tests.processes import ROOT
+
+
+def compose() -> dict[str, Any]:
+    """Read docker-compose.yml, anchors resolved."""
+    content: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    return content
+
+
+def test_services_and_volumes() -> None:
+    content = compose()
+    services = content["services"]
+    assert set(services) == {"db", "redis", "prepare", "web", "worker", "scheduler"}
+    assert services["db"]["image"].startswith("postgres:17")
+    assert services["redis"]["image"].startswith("redis:7")
+    for service in services.values():
+        for volume in service.get("volumes", ()):
+            assert volume.partition(":")[0] in content["volumes"]
+        for needed, condition in service.get("depends_on", {}).items():
+            if condition["condition"] == "service_healthy":
+                assert "healthcheck" in services[needed]
+
+
+def test_ours_run_in_production_mode_without_secrets_in_the_file() -> None:
+    for name in ("prepare", "web", "worker", "scheduler"):
+        variables = compose()["services"][name]["environment"]
+        assert variables["CHAINBOX_MODE"] == "production"
+        assert variables["SECRET_KEY"].startswith("${SECRET_KEY:?")
+        assert "${POSTGRES_PASSWORD:?" in variables["DATABASE_URL"]
+
+
+def test_example_names_what_must_be_set_and_sets_no_secret() -> None:
+    lines = (ROOT / ".env.example").read_text().splitlines()
+    values = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    assert (values["SECRET_KEY"], values["POSTGRES_PASSWORD"]) == ("", "")
+    assert {"ALLOWED_HOSTS", "CHAINBOX_BEHIND_PROXY"} <= set(values)
+
+
+def test_image_copies_only_what_exists_and_is_not_root() -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    sources = [line.split()[1] for line in lines if line.startswith("COPY ")]
+    assert sources
+    allowed = (ROOT / ".dockerignore").read_text().split()
+    for source in sources:
+        assert (ROOT / source).exists()
+        assert f"!{source}" in allowed
+    assert "USER chainbox" in lines

@@ -1,0 +1,115 @@
+"""Who may see what. Every route must be in the table below; a new one without an entry fails."""
+
+import uuid
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, NamedTuple
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponseBase
+from django.test import Client
+from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
+
+
+class Who(Enum):
+    """The least one must be to see a page."""
+
+    PUBLIC = "anybody"
+    SIGNED_IN = "any signed-in account"
+    STAFF = "staff"
+
+
+# Route name → who. A name that ends in ":" stands for a whole namespace.
+TABLE: dict[str, Who] = {
+    "healthz": Who.PUBLIC,
+    "login": Who.PUBLIC,
+    "logout": Who.PUBLIC,
+    "admin-login": Who.PUBLIC,
+    "admin:": Who.STAFF,
+}
+# Exceptions inside a namespace: Django's own sign-in and sign-out pages have to be open.
+TABLE |= {"admin:login": Who.PUBLIC, "admin:logout": Who.PUBLIC}
+
+# Any value a converter accepts. That it names nothing is fine: 404 is an answer to the permitted.
+SAMPLES: dict[str, Any] = {
+    "IntConverter": 1,
+    "StringConverter": "1",
+    "SlugConverter": "a",
+    "PathConverter": "a",
+    "UUIDConverter": uuid.UUID(int=1),
+}
+
+
+class Route(NamedTuple):
+    """A registered route and a path that leads to it."""
+
+    name: str
+    path: str
+
+
+def routes(
+    patterns: list[URLPattern | URLResolver] | None = None, namespace: str = ""
+) -> Iterator[tuple[str, URLPattern]]:
+    """Yield every route with its full name; one without a name goes by its pattern."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
+            yield from routes(pattern.url_patterns, inner)
+        else:
+            yield f"{namespace}{pattern.name or str(pattern.pattern)}", pattern
+
+
+def entry(name: str) -> Who | None:
+    """Look a route up in the table: by its own name, else by its namespace."""
+    namespaces = [key for key in TABLE if key.endswith(":") and name.startswith(key)]
+    return TABLE.get(name) or (TABLE[max(namespaces, key=len)] if namespaces else None)
+
+
+def requestable() -> list[Route]:
+    """Every route that can be requested by name, with sample arguments filled in."""
+    found = []
+    for name, pattern in routes():
+        converters = pattern.pattern.converters
+        values = {key: SAMPLES[type(value).__name__] for key, value in converters.items()}
+        try:
+            found.append(Route(name, reverse(name, kwargs=values)))
+        except NoReverseMatch:
+            # The admin's routes by regular expression; its catch-all stands for them.
+            assert name.startswith("admin:"), f"{name} cannot be requested by name"
+    return found
+
+
+def refused(response: HttpResponseBase) -> bool:
+    """Tell whether the answer is "sign in first" or "not you"."""
+    to_sign_in = response.status_code == 302 and "login" in response.headers["Location"]
+    return to_sign_in or response.status_code in {401, 403}
+
+
+def test_every_route_has_an_entry() -> None:
+    missing = [name for name, _ in routes() if entry(name) is None]
+    assert missing == [], "say in TABLE who may see these"
+
+
+def test_no_entry_is_out_of_date() -> None:
+    names = {name for name, _ in routes()}
+    for name in TABLE:
+        assert name in names or any(known.startswith(name) for known in names if name[-1] == ":")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("route", requestable(), ids=lambda route: route.name)
+def test_who_may_see(client: Client, route: Route) -> None:
+    who = entry(route.name)
+    assert who is not None, "say in TABLE who may see this"
+    if route.name in {"admin-login", "admin:login", "admin:logout", "logout"}:
+        # These lead to the sign-in page on purpose.
+        assert client.get(route.path).status_code in {200, 302, 405}
+        return
+    assert refused(client.get(route.path)) == (who is not Who.PUBLIC), "anonymous"
+    client.force_login(User.objects.create_user("somebody"))
+    assert refused(client.get(route.path)) == (who is Who.STAFF), "signed in"
+    client.force_login(User.objects.create_superuser("chief"))
+    # Within the admin some pages are nobody's: read-only tables, lookups without a question.
+    if not route.name.startswith("admin:") or route.name == "admin:index":
+        assert not refused(client.get(route.path)), "staff"
