@@ -1,4 +1,4 @@
-"""Backing up all tables and photos, and restoring them into an empty database of either engine."""
+"""Backing up all tables and photos; `restore` reads them back, into either engine."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +12,8 @@ import msgspec
 from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
-from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Field, Model
 
@@ -22,13 +21,11 @@ from annotation import VERSION
 from annotation.models import Image
 from annotation.pipeline.backup_archive import (
     FORMAT,
-    Backup,
     BackupError,
     Manifest,
     Photo,
     Table,
     archive_create,
-    backup_open,
     manifest_write,
     photo_write,
     table_write,
@@ -56,8 +53,8 @@ def backup_write(*, path: Path, force: bool = False, step: Step = lambda count: 
     """
     with archive_create(path, force=force) as archive:
         with _snapshot():
-            migrations = _migrations()
-            names = {model: _names(model) for model in (ContentType, Permission)}
+            migrations = migrations_here()
+            names = {model: names_by_number(model) for model in (ContentType, Permission)}
             tables = tuple(_table_write(archive, model, names, step) for model in backup_models())
             wanted = dict(_photos_wanted())
         # Outside the snapshot, which should not last: a photo's name is its content's.
@@ -88,39 +85,6 @@ def backup_write(*, path: Path, force: bool = False, step: Step = lambda count: 
     return Written(manifest=manifest, altered=altered)
 
 
-def backup_restore(*, path: Path, step: Step = lambda count: None) -> Manifest:
-    """Restore a backup into this database, which must be migrated and empty, and its storage.
-
-    All or nothing. `step` counts rows and photos twice: first all are checked, then restored.
-    BackupError: why it cannot be.
-    """
-    with backup_open(path) as backup:
-        manifest = backup.manifest
-        _migrations_compare(manifest)
-        models = _models_of(manifest)
-        _refuse_rows(models)
-        backup.check(step)
-        with _photos_taken_back() as saved, transaction.atomic():
-            _refuse_rows(models)
-            numbers: dict[type[Model], dict[tuple[str, ...], int]] = {
-                model: {name: pk for pk, name in _names(model).items()}
-                for model in (ContentType, Permission)
-            }
-            for table, model in zip(manifest.tables, models, strict=True):
-                try:
-                    _table_restore(backup, table, model, numbers, step)
-                except (DatabaseError, ValueError) as error:
-                    raise BackupError(f"{path}: {table.name}: {error}") from error
-            try:
-                connection.check_constraints()
-            except DatabaseError as error:
-                raise BackupError(f"{path} contradicts itself: {error}") from error
-            for photo in manifest.photos:
-                _photo_restore(backup, photo, saved)
-                step(1)
-        return manifest
-
-
 def backup_models() -> list[type[Model]]:
     """Return the models whose tables are backed up, in order of the tables' names."""
     models = [
@@ -134,11 +98,11 @@ def backup_models() -> list[type[Model]]:
 # --- Both ways -------------------------------------------------------------------------------
 
 
-def _columns(model: type[Model]) -> list["Field[Any, Any]"]:
+def columns_of(model: type[Model]) -> list["Field[Any, Any]"]:
     return [field for field in model._meta.local_concrete_fields if not field.generated]
 
 
-def _names(model: type[Model]) -> dict[int, tuple[str, ...]]:
+def names_by_number(model: type[Model]) -> dict[int, tuple[str, ...]]:
     """Return the content types or permissions of this database by their number."""
     rows = model._base_manager.all()
     if model is Permission:
@@ -146,7 +110,7 @@ def _names(model: type[Model]) -> dict[int, tuple[str, ...]]:
     return {row.pk: row.natural_key() for row in rows}  # type: ignore[attr-defined]
 
 
-def _migrations() -> dict[str, tuple[str, ...]]:
+def migrations_here() -> dict[str, tuple[str, ...]]:
     """Return the migrations of this code by application; all must have been applied."""
     executor = MigrationExecutor(connection)
     graph = executor.loader.graph
@@ -188,7 +152,7 @@ def _table_write(
     names: dict[type[ContentType] | type[Permission], dict[int, tuple[str, ...]]],
     step: Step,
 ) -> Table:
-    columns = _columns(model)
+    columns = columns_of(model)
     attributes = [field.attname for field in columns]
     named = [(i, names[f.related_model]) for i, f in enumerate(columns) if f.related_model in names]
     highest = 0
@@ -253,137 +217,3 @@ def _photo_write(archive: ZipFile, name: str) -> Photo | None:
         return None
     with stream:
         return photo_write(archive, name, stream.chunks())
-
-
-# --- Restoring -------------------------------------------------------------------------------
-
-
-def _migrations_compare(manifest: Manifest) -> None:
-    here = _migrations()
-    theirs = {(app, name) for app, names in manifest.migrations.items() for name in names}
-    ours = {(app, name) for app, names in here.items() for name in names}
-    for difference, whose in ((theirs - ours, "the backup"), (ours - theirs, "this Chainbox")):
-        if difference:
-            app, name = min(difference)
-            raise BackupError(
-                f"the tables differ: {whose} has migration {name} of {app}, the other has not; "
-                f"restore it with Chainbox {manifest.chainbox} that wrote it (this is {VERSION}), "
-                "then migrate that database"
-            )
-
-
-def _models_of(manifest: Manifest) -> list[type[Model]]:
-    """Return the models of the manifest's tables; all of ours and no other, with our columns."""
-    models = {model._meta.db_table: model for model in backup_models()}
-    theirs = {table.name: table for table in manifest.tables}
-    for name in sorted(models.keys() ^ theirs.keys()):
-        where = "this Chainbox" if name in models else "the backup"
-        raise BackupError(f"the tables differ: only {where} has {name}")
-    for name, model in models.items():
-        if theirs[name].columns != tuple(field.attname for field in _columns(model)):
-            raise BackupError(f"the tables differ: the backup has other columns in {name}")
-    return [models[table.name] for table in manifest.tables]
-
-
-def _refuse_rows(models: Sequence[type[Model]]) -> None:
-    for model in models:
-        if model._base_manager.exists():
-            raise BackupError(
-                f"this database is not empty: {model._meta.db_table} has rows; "
-                "restore into a new, migrated database"
-            )
-
-
-def _table_restore(
-    backup: Backup,
-    table: Table,
-    model: type[Model],
-    numbers: dict[type[Model], dict[tuple[str, ...], int]],
-    step: Step,
-) -> None:
-    columns = _columns(model)
-    quote = connection.ops.quote_name
-    into = ", ".join(quote(str(field.column)) for field in columns)
-    start = f"INSERT INTO {quote(table.name)} ({into}) VALUES "
-    one = "(" + ", ".join(["%s"] * len(columns)) + ")"
-    limit = connection.features.max_query_params
-    size = max(1, min(BATCH, limit // len(columns))) if limit else BATCH
-    named = [
-        (i, f.related_model, numbers[f.related_model])
-        for i, f in enumerate(columns)
-        if f.related_model in numbers
-    ]
-    # Plain statements: bulk_create would put the present time into fields that keep it.
-    with connection.cursor() as cursor:
-        for batch in backup.batches(table, size):
-            for row in batch:
-                for i, to, known in named:
-                    row[i] = None if row[i] is None else _number(to, tuple(row[i]), known)
-            cursor.execute(
-                start + ", ".join([one] * len(batch)),
-                [
-                    field.get_db_prep_save(field.to_python(value), connection)
-                    for row in batch
-                    for field, value in zip(columns, row, strict=True)
-                ],
-            )
-            step(len(batch))
-    _last_number_restore(table, model)
-
-
-def _number(model: type[Model], name: tuple[str, ...], known: dict[tuple[str, ...], int]) -> int:
-    """Return this database's number of a content type or permission."""
-    if name not in known:
-        # Of a model that is no more; only databases that have seen it keep its name.
-        *codename, app_label, model_name = name
-        kind, _ = ContentType.objects.get_or_create(app_label=app_label, model=model_name)
-        row: Model = kind
-        if model is Permission:
-            row, _ = Permission.objects.get_or_create(
-                content_type=kind, codename=codename[0], defaults={"name": codename[0]}
-            )
-        known[name] = row.pk
-    return known[name]
-
-
-def _last_number_restore(table: Table, model: type[Model]) -> None:
-    field = model._meta.auto_field
-    if field is None or table.last_number is None:
-        return
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                "SELECT setval(pg_get_serial_sequence(%s, %s)::regclass, %s)",
-                [connection.ops.quote_name(table.name), field.column, table.last_number],
-            )
-        else:
-            cursor.execute("DELETE FROM sqlite_sequence WHERE name = %s", [table.name])
-            cursor.execute(
-                "INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)",
-                [table.name, table.last_number],
-            )
-
-
-def _photo_restore(backup: Backup, photo: Photo, saved: list[str]) -> None:
-    if default_storage.exists(photo.name):
-        with default_storage.open(photo.name) as there, backup.photo(photo) as ours:
-            if any(chunk != ours.read(len(chunk)) for chunk in there.chunks()) or ours.read(1):
-                raise BackupError(f"the file storage has another {photo.name}")
-        return
-    with backup.photo(photo) as stream:
-        name = default_storage.save(photo.name, File(stream))
-    saved.append(name)
-    if name != photo.name:
-        raise BackupError(f"the file storage does not take the name {photo.name}")
-
-
-@contextmanager
-def _photos_taken_back() -> Iterator[list[str]]:
-    """Delete the photos of a restore that fails; those in the list it is given."""
-    saved: list[str] = []
-    try:
-        yield saved
-    except BaseException:
-        for name in saved:
-            default_storage.delete(name)
-        raise

@@ -24,7 +24,8 @@ from django.core.management import CommandError, call_command
 from django.test.utils import override_settings
 
 from annotation import VERSION, models
-from annotation.actions.backup import backup_models, backup_restore
+from annotation.actions.backup import backup_models
+from annotation.actions.restore import backup_restore
 from annotation.pipeline.backup_archive import (
     FORMAT,
     MANIFEST,
@@ -79,7 +80,7 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def new_site(migrated: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[NewSite]:
     """A function that makes an empty, migrated site on "sqlite" or "postgresql"."""
-    made: list[str] = []
+    made: list[tuple[str, str]] = []
 
     def make(engine: str) -> Site:
         var = tmp_path / uuid.uuid4().hex
@@ -90,7 +91,7 @@ def new_site(migrated: Path, tmp_path: Path, request: pytest.FixtureRequest) -> 
         server: str = request.getfixturevalue("postgres_url")
         name = f"backup_{uuid.uuid4().hex}"
         execute(server, f"CREATE DATABASE {name}")
-        made.append(name)
+        made.append((server, name))
         # Not urlunsplit: that drops the slashes of a URL without host.
         parts = urlsplit(server)
         site = Site(url=f"{parts.scheme}://{parts.netloc}/{name}?{parts.query}", var=var)
@@ -98,8 +99,8 @@ def new_site(migrated: Path, tmp_path: Path, request: pytest.FixtureRequest) -> 
         return site
 
     yield make
-    for name in made:
-        execute(request.getfixturevalue("postgres_url"), f"DROP DATABASE {name}")
+    for server, name in made:
+        execute(server, f"DROP DATABASE {name}")
 
 
 def execute(server: str, statement: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.actions.backup import backup_restore
+from annotation.actions.restore import backup_restore
 from annotation.management.progress import Progress
 from annotation.pipeline.backup_archive import BackupError, Manifest, backup_open
 
