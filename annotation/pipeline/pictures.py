@@ -15,6 +15,7 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 # Of photos that are not accepted, so that `photo.gif` and `photo` still mean the same photo.
 _OTHER_SUFFIXES = (".gif", ".bmp", ".tif", ".tiff")
 _GREY_MODES = ("1", "L", "LA", "La", "I", "F")
+_PNG_END = b"IEND\xaeB`\x82"
 _ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)
 
@@ -57,7 +58,8 @@ def read_picture(
             if getattr(image, "is_animated", False):
                 raise PictureError(f"{path}: it is animated; a photo is one still picture")
             image.load()
-            if format == "PNG":  # decoding stops at the last pixel, which the end may be missing
+            if format == "PNG":  # decoding stops at the last pixel: the end may still be missing
+                _check_end(path, content)
                 with reader(BytesIO(content)) as again:
                     again.verify()
             width, height = image.size
@@ -156,6 +158,11 @@ def _check_size(path: Path, image: ImageFile, max_pixels: int) -> None:
         raise PictureError(
             f"{path}: it is {width} × {height}, which is more than {max_pixels:,} pixels"
         )
+
+
+def _check_end(path: Path, content: bytes) -> None:
+    if _PNG_END not in content:
+        raise PictureError(f"{path}: the PNG file is truncated or damaged: it has no end")
 
 
 def _is_turned(image: ImageFile) -> bool:

@@ -26,7 +26,7 @@ def _rows(path: Path) -> Iterator[Row | Problem]:
         if line.isspace():
             continue
         try:
-            yield _row(number, line)
+            yield _row(number, line.rstrip("\r\n"))
         except BadItemError as error:
             yield Problem(str(path), f"line {number}", str(error))
 
