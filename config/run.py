@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import ipaddress
 import os
 import signal
 import socket
@@ -102,6 +103,14 @@ def port_is_free(host: str, port: int) -> bool:
     return True
 
 
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach the address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def site_answers(host: str, port: int) -> bool:
     """Ask the health check."""
     connection = http.client.HTTPConnection(host, port, timeout=5)
@@ -115,13 +124,19 @@ def site_answers(host: str, port: int) -> bool:
 
 
 def announcement(host: str, port: int) -> str:
-    """Return what to open and how to sign in. Creates the demo accounts if they are missing."""
+    """Return what to open and how to sign in.
+
+    Creates the demo accounts if they are missing, but only where nobody else can reach them.
+    """
     from config.demo_accounts import ensure_demo_accounts
 
     address = f"http://{'[' + host + ']' if ':' in host else host}:{port}"
     lines = ["", "Chainbox is running.", f"  Site:   {address}/", f"  Admin:  {address}/admin/"]
-    for account in ensure_demo_accounts():
-        lines.append(f"  Account {account.username} / {account.password}: {account.purpose}")
+    if is_loopback(host):
+        for account in ensure_demo_accounts():
+            lines.append(f"  Account {account.username} / {account.password}: {account.purpose}")
+    else:
+        lines.append("  Others can reach it, so no demo accounts: manage.py createsuperuser")
     return "\n".join([*lines, "  Stop with Ctrl-C.", ""])
 
 

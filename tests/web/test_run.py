@@ -10,7 +10,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from django.contrib.auth.models import User
 
+from config.run import announcement
 from tests.processes import ROOT, environment, wait_for
 from tests.services import free_port
 
@@ -120,3 +122,12 @@ def test_says_that_the_port_is_taken(tmp_path: Path) -> None:
 def test_says_that_the_port_is_no_number(tmp_path: Path) -> None:
     result = start_on(tmp_path, "http")
     assert (result.returncode, "PORT must be a number" in result.stderr) == (1, True)
+
+
+@pytest.mark.django_db
+def test_demo_accounts_are_for_this_machine_alone() -> None:
+    assert "admin / chainbox-admin" in announcement("127.0.0.1", 8000)
+    assert "admin / chainbox-admin" in announcement("::1", 8000)
+    User.objects.all().delete()
+    assert "createsuperuser" in announcement("0.0.0.0", 8000)
+    assert not User.objects.exists()
