@@ -45,6 +45,8 @@ SECRET_KEY = os.environ.get("SECRET_KEY") or DEVELOPMENT_SECRET
 ALLOWED_HOSTS = words("ALLOWED_HOSTS") or (
     [] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]"]
 )
+if not PRODUCTION and not ALLOWED_HOSTS:
+    ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 if PRODUCTION:
     if SECRET_KEY == DEVELOPMENT_SECRET:
         raise ImproperlyConfigured("Production mode needs a SECRET_KEY of its own.")

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from django.core.cache import cache
 from django.db import connection
+from django.test import TransactionTestCase
 from django.test.utils import override_settings
+
+from annotation.models import append_only
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_serialized_rollback", "live_server"}
 
@@ -34,6 +37,23 @@ def _settings_for_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
         CACHES={"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}},
     ):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tests_may_empty_the_database() -> Iterator[None]:
+    """Tests that commit are followed by emptying every table, which append-only ones refuse."""
+    empty = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]  # not in the stubs
+
+    def without_triggers(self: TransactionTestCase) -> None:
+        with connection.schema_editor() as editor:
+            append_only.release(editor)
+        empty(self)
+        with connection.schema_editor() as editor:
+            append_only.protect(editor)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", without_triggers)
         yield
 
 

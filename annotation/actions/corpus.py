@@ -28,7 +28,6 @@ class Take(StrEnum):
     ACCEPT = "accept"
 
 
-
 class ImageToImport(msgspec.Struct, frozen=True):
     image: CorpusImage
     picture: Picture | None = None

@@ -13,7 +13,7 @@ from annotation.pipeline.state import ImageState, chain_types, encode_state
 from annotation.selectors.states import image_fold, settings_by_id
 
 CHAIN_FIELDS = ["phase", "mentions", "types", "review", "public_id"]
-BOX_FIELDS = ["chains", "xmin", "ymin", "xmax", "ymax", "status"]
+BOX_FIELDS = ["chains", "x_min", "y_min", "x_max", "y_max", "status"]
 
 
 def state_save(*, image: models.Image, before: ImageState, after: ImageState) -> None:

@@ -86,7 +86,7 @@ def colour_of(chain: int) -> int:
 
 
 def drawn_boxes(state: ImageState, only: int | None = None) -> list[DrawnBox]:
-    """Return the accepted and proposed boxes, the largest first, so that none hides another's label.
+    """Return the accepted and proposed boxes, the largest first, so that no label is hidden.
 
     `only` is the number of a chain: all other boxes fade.
     """

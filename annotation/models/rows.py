@@ -31,10 +31,10 @@ def box_row(box: Box, image_id: int) -> models.Box:
         image_id=image_id,
         number=box.number,
         chains=list(box.chains),
-        xmin=box.rect.xmin,
-        ymin=box.rect.ymin,
-        xmax=box.rect.xmax,
-        ymax=box.rect.ymax,
+        x_min=box.rect.xmin,
+        y_min=box.rect.ymin,
+        x_max=box.rect.xmax,
+        y_max=box.rect.ymax,
         status=box.status.value,
     )
 

@@ -62,10 +62,11 @@ class Box(models.Model):
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="boxes")
     number = models.PositiveIntegerField()
     chains = models.JSONField()
-    xmin = models.IntegerField()
-    ymin = models.IntegerField()
-    xmax = models.IntegerField()
-    ymax = models.IntegerField()
+    # PostgreSQL keeps the name xmin for itself.
+    x_min = models.IntegerField()
+    y_min = models.IntegerField()
+    x_max = models.IntegerField()
+    y_max = models.IntegerField()
     status = models.CharField(max_length=10, choices=[(s.value, s.value) for s in BoxStatus])
 
     class Meta:

@@ -16,7 +16,7 @@ from annotation.pipeline.state import ImageState, encode_state
 
 BATCH = 200
 CHAIN_COLUMNS = ("number", "phase", "mentions", "types", "review", "public_id")
-BOX_COLUMNS = ("number", "chains", "xmin", "ymin", "xmax", "ymax", "status")
+BOX_COLUMNS = ("number", "chains", "x_min", "y_min", "x_max", "y_max", "status")
 
 
 def images_with_facts(images: QuerySet[models.Image]) -> Iterator[models.Image]:
@@ -33,8 +33,8 @@ def settings_by_id() -> dict[int, Settings]:
     return {row.pk: row.settings for row in models.CampaignSettings.objects.all()}
 
 
-def image_fold(image: models.Image, settings: dict[int, Settings]) -> ImageState:
-    """Return what the image's source rows and facts fold to."""
+def image_begin(image: models.Image, settings: dict[int, Settings]) -> ImageState:
+    """Return the state of the image before its first fact."""
     captions = [
         Caption(number=row.number, tokens=tuple(row.text.split(" ")))
         for row in sorted(image.captions.all(), key=lambda c: c.number)
@@ -49,15 +49,19 @@ def image_fold(image: models.Image, settings: dict[int, Settings]) -> ImageState
         )
         for row in sorted(image.mentions.all(), key=lambda m: m.number)
     ]
-    state = begin(
+    return begin(
         captions,
         mentions,
         width=image.width,
         height=image.height,
         settings=settings[image.begun_under_id],
     )
+
+
+def image_fold(image: models.Image, settings: dict[int, Settings]) -> ImageState:
+    """Return what the image's source rows and facts fold to."""
     return fold(
-        state,
+        image_begin(image, settings),
         (
             Fact(number=row.number, settings=settings[row.settings_id], body=decode_body(row.body))
             for row in sorted(image.facts.all(), key=lambda f: f.number)

@@ -77,7 +77,8 @@ def test_five_different_captions_with_well_formed_mentions(image: str) -> None:
     assert len(lines) == len(set(lines)) == 5
     for line in lines:
         assert line.endswith(" .")
-        assert "  " not in line and line == line.strip()
+        assert "  " not in line
+        assert line == line.strip()
         # Whatever is left after the mentions must hold no broken bracket.
         assert not set("[]#") & set(MENTION.sub("", line))
         assert MENTION.search(line)
@@ -131,13 +132,15 @@ def test_a_chain_is_either_boxed_or_flagged(image: str) -> None:
     flagged: Counter[str] = Counter()
     for entry in annotation_of(image).findall("object"):
         names = names_of(entry)
-        assert names and len(names) == len(set(names))
+        assert names
+        assert len(names) == len(set(names))
         if entry.find("bndbox") is not None:
             boxed.update(names)
             continue
         assert len(names) == 1
         flags = (number(entry, "scene"), number(entry, "nobndbox"))
-        assert set(flags) <= {0, 1} and any(flags)
+        assert set(flags) <= {0, 1}
+        assert any(flags)
         flagged.update(names)
     assert not boxed & set(flagged)
     assert all(count == 1 for count in flagged.values())

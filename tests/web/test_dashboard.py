@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from pytest_django.fixtures import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries
 
 from annotation import models
 from annotation.actions.campaigns import campaign_create

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.signing import TimestampSigner
 from django.test import Client
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from annotation import models
 from annotation.actions.images import image_withdraw
@@ -69,7 +69,7 @@ def test_an_address_expires(client: Client, image: models.Image) -> None:
 
 
 def test_how_long_is_a_setting(
-    client: Client, image: models.Image, settings: SettingsWrapper
+    client: Client, image: models.Image, settings: Settings
 ) -> None:
     settings.CHAINBOX_PHOTO_URL_SECONDS = 60
     with at(0):

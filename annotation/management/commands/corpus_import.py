@@ -151,9 +151,7 @@ class _Check:
         self.good = 0
         # A photo that was verified and stored by an earlier import is not read again.
         self._stored = set(
-            Image.objects.filter(campaign=campaign)
-            .exclude(file="")
-            .values_list("name", flat=True)
+            Image.objects.filter(campaign=campaign).exclude(file="").values_list("name", flat=True)
             if campaign
             else ()
         )
@@ -177,9 +175,7 @@ class _Check:
         progress.finish()
 
     def _read(self) -> Iterator[CorpusImage | Problem]:
-        return read_corpus(
-            self.path, self.format, with_annotation=self.take is not Take.NOTHING
-        )
+        return read_corpus(self.path, self.format, with_annotation=self.take is not Take.NOTHING)
 
     def _good_items(self) -> Iterator[CorpusImage]:
         for item in self._read():

@@ -38,7 +38,9 @@ class Command(BaseCommand):
         ):
             differences = image_differences(image, settings)
             for difference in differences:
-                self.stdout.write(f"image {image.name} (campaign {image.campaign_id}): {difference}")
+                self.stdout.write(
+                    f"image {image.name} (campaign {image.campaign_id}): {difference}"
+                )
             if differences:
                 differing += 1
                 if options["rebuild"] and image.withdrawn_at is None:

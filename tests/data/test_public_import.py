@@ -1,0 +1,49 @@
+"""The whole public dataset through the database: accepted, reviewed, released."""
+
+import io
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from annotation.actions.facts import decision_record
+from annotation.models import Image
+from annotation.pipeline.facts import BoxAdjust
+from annotation.pipeline.geometry import Rect
+from annotation.pipeline.release import image_ids
+
+FOLDERS = ("Sentences", "Annotations")
+MOVED = "1000092795"
+
+
+def without_last_newline(path: Path) -> bytes:
+    return path.read_bytes().removesuffix(b"\n")
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_import_and_release_give_every_byte_back(public_dataset: Path, tmp_path: Path) -> None:
+    quiet = io.StringIO()
+    call_command("corpus_import", public_dataset, campaign="public", accept=True, stdout=quiet)
+    image = Image.objects.select_related("stored_state").get(name=MOVED)
+    box = image.stored_state.state.boxes[3]
+    decision_record(
+        image_id=image.pk,
+        decision=BoxAdjust(reviewer=1, box=box.number, rect=Rect(190, 110, 261, 373)),
+    )
+    out = tmp_path / "release"
+    call_command("release_build", campaign="public", out=out, stdout=quiet)
+    assert image_ids(out) == image_ids(public_dataset)
+    differing = [
+        f"{folder}/{path.name}"
+        for folder in FOLDERS
+        for path in sorted((public_dataset / folder).iterdir())
+        if without_last_newline(path) != without_last_newline(out / folder / path.name)
+    ]
+    assert differing == [f"Annotations/{MOVED}.xml"]
+    before = (public_dataset / differing[0]).read_text().splitlines()
+    after = (out / differing[0]).read_text().splitlines()
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert changed == [("\t\t\t<xmin>197</xmin>", "\t\t\t<xmin>190</xmin>")]
+    for folder in FOLDERS:
+        assert len(list((out / folder).iterdir())) == len(list((public_dataset / folder).iterdir()))
