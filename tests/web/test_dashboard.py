@@ -74,7 +74,7 @@ def test_campaigns_in_numbers(reader: Client, tmp_path: Path) -> None:
     text = without_tags(html[html.index("rides") :])
     assert "50% finished" in text, "of the images that are still there"
     assert "Finished 1 In progress 1 Needs review 0 Withdrawn 1" in text
-    assert f"Images 3 Judgments {len(given)} Chains 3 Accepted boxes 2" in text
+    assert f"Images 3 Judgments {len(given)} Chains 4 Accepted boxes 2" in text
 
 
 # One campaign
