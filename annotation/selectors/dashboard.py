@@ -2,12 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TypeVar
 
 import msgspec
+from django.core.cache import cache
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Model, Prefetch, Q, QuerySet, Sum, Value
 from django.db.models.functions import Left, StrIndex
+from django.utils import timezone
 
 from annotation import models
 from annotation.models import ImageStatus
@@ -16,6 +19,10 @@ from annotation.pipeline.state import BoxStatus, Phase
 
 IMAGES_PER_PAGE = 24
 RECENT_FACTS = 20
+# Up to this many facts, judgments are counted for every view of the page; beyond, it takes seconds
+# and the numbers may be as old as this.
+FACTS_COUNTED_AT_ONCE = 100_000
+COUNT_SECONDS = 300
 
 Row = TypeVar("Row", bound=Model)
 
@@ -57,12 +64,23 @@ class ReviewReason(msgspec.Struct, frozen=True):
     images: int
 
 
+class JudgmentCount(msgspec.Struct, frozen=True):
+    """Judgments by stage at one moment: recorded, counted, and by how many workers."""
+
+    at: datetime
+    recorded: Mapping[str, int]
+    counted: Mapping[str, int]
+    workers: Mapping[str, int]
+    all_workers: int
+
+
 class CampaignWork(msgspec.Struct, frozen=True):
-    """What happened in a campaign so far."""
+    """What happened in a campaign so far. `counted_at` is None if the judgments are of now."""
 
     statuses: Mapping[str, int]
     stages: tuple[StageWork, ...]
     workers: int
+    counted_at: datetime | None
     phases: Mapping[str, int]
     boxes: Mapping[str, int]
     reasons: tuple[ReviewReason, ...]
@@ -125,23 +143,51 @@ def campaign_summaries() -> list[CampaignSummary]:
 
 def campaign_work(campaign: models.Campaign) -> CampaignWork:
     """Return the numbers of a campaign's page."""
-    phases = _counts(models.Chain.objects.filter(image__campaign=campaign), "phase")
-    boxes = _counts(models.Box.objects.filter(image__campaign=campaign), "status")
     images = models.StoredState.objects.filter(image__campaign=campaign)
-    stages, workers = _stages(campaign)
+    statuses: dict[str, int] = {}
+    facts = 0
+    for status, count, seen in (
+        images.values_list("status").annotate(images=Count("pk"), seen=Sum("facts")).order_by()
+    ):
+        statuses[status] = count
+        facts += seen
+    phases = _counts(models.Chain.objects.filter(image__campaign=campaign), "phase")
+    judgments = _judgments(campaign, facts)
+    still_open = _counts(models.OpenQuestion.objects.filter(campaign=campaign), "stage")
     return CampaignWork(
-        statuses=_counts(images, "status"),
-        stages=stages,
-        workers=workers,
+        statuses=statuses,
+        stages=tuple(
+            StageWork(
+                stage=stage,
+                recorded=judgments.recorded.get(stage.value, 0),
+                counted=judgments.counted.get(stage.value, 0),
+                workers=judgments.workers.get(stage.value, 0),
+                open=still_open.get(stage.value, 0),
+            )
+            for stage in Stage
+        ),
+        workers=judgments.all_workers,
+        counted_at=judgments.at if facts > FACTS_COUNTED_AT_ONCE else None,
         phases={phase.value: phases.get(phase.value, 0) for phase in Phase},
-        boxes=boxes,
+        boxes=_counts(models.Box.objects.filter(image__campaign=campaign), "status"),
         reasons=_reasons(campaign),
     )
 
 
 def recent_facts(campaign: models.Campaign) -> list[models.Fact]:
-    """Return the newest facts, the newest first, with the image and state that they are about."""
-    facts = models.Fact.objects.filter(image__campaign=campaign)
+    """Return the newest facts, the newest first, with the image and state that they are about.
+
+    Withdrawn images are left out.
+    """
+    # The newest facts are all of images that changed last: no need to look at any others. Some more
+    # of them, because several may have changed at the same moment.
+    changed = (
+        models.StoredState.objects.filter(image__campaign=campaign, facts__gt=0)
+        .exclude(status=ImageStatus.WITHDRAWN)
+        .order_by("-updated_at", "-pk")
+        .values("pk")[: 2 * RECENT_FACTS]
+    )
+    facts = models.Fact.objects.filter(image_id__in=changed)
     return list(facts.select_related("image__stored_state").order_by("-pk")[:RECENT_FACTS])
 
 
@@ -203,8 +249,19 @@ def image_neighbours(image: models.Image) -> tuple[str, str]:
     return before or "", after or ""
 
 
-def _stages(campaign: models.Campaign) -> tuple[tuple[StageWork, ...], int]:
-    """Return the work of each stage and the number of workers, from one pass over the facts."""
+def _judgments(campaign: models.Campaign, facts: int) -> JudgmentCount:
+    if facts <= FACTS_COUNTED_AT_ONCE:
+        return _judgments_count(campaign)
+    key = f"dashboard:judgments:{campaign.pk}"
+    known = cache.get(key)
+    if not isinstance(known, JudgmentCount):
+        known = _judgments_count(campaign)
+        cache.set(key, known, COUNT_SECONDS)
+    return known
+
+
+def _judgments_count(campaign: models.Campaign) -> JudgmentCount:
+    """Count in one pass over the facts."""
     recorded: Counter[str] = Counter()
     counted: Counter[str] = Counter()
     workers: Counter[str] = Counter()
@@ -220,18 +277,13 @@ def _stages(campaign: models.Campaign) -> tuple[tuple[StageWork, ...], int]:
         counted[stage] += good
         workers[stage] += 1
         everyone.add(worker)
-    still_open = _counts(models.OpenQuestion.objects.filter(campaign=campaign), "stage")
-    stages = tuple(
-        StageWork(
-            stage=stage,
-            recorded=recorded[stage.value],
-            counted=counted[stage.value],
-            workers=workers[stage.value],
-            open=still_open.get(stage.value, 0),
-        )
-        for stage in Stage
+    return JudgmentCount(
+        at=timezone.now(),
+        recorded=dict(recorded),
+        counted=dict(counted),
+        workers=dict(workers),
+        all_workers=len(everyone),
     )
-    return stages, len(everyone)
 
 
 def _reasons(campaign: models.Campaign) -> tuple[ReviewReason, ...]:

@@ -1,6 +1,7 @@
 """Facts and questions in plain words, and the bars: no database needed."""
 
 import typing
+from itertools import pairwise
 
 import pytest
 
@@ -108,7 +109,7 @@ def test_every_status_stage_and_phase_has_a_name() -> None:
 def test_the_parts_of_a_bar_fill_it(counts: tuple[int, ...]) -> None:
     bar = stacked([("a", "A", count) for count in counts], sum(counts))
     assert sum(part.width for part in bar) == FULL
-    assert all(one.x + one.width == two.x for one, two in zip(bar, bar[1:], strict=False))
+    assert all(one.x + one.width == two.x for one, two in pairwise(bar))
 
 
 def test_a_bar_of_nothing() -> None:
