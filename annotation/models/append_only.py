@@ -16,7 +16,8 @@ def protect(editor: BaseDatabaseSchemaEditor) -> None:
                     USING ERRCODE = 'restrict_violation';
             END
             $$ LANGUAGE plpgsql
-            """
+            """,
+            params=None,  # the % above is the database's, not a placeholder
         )
     for table in TABLES:
         for statement in _create(editor.connection.vendor, table):

@@ -69,7 +69,7 @@ def annotation_of(image: ReleasedImage, unrelated: tuple[int, ...] = ()) -> Acce
     # Chains without a box keep the order of their objects; all others come first.
     order = [
         *(chain for chain in members if chain not in flags),
-        *(chain for chain in sorted(boxed) if chain not in members),
+        *(chain for chain in sorted(boxed) if chain not in members and chain not in flags),
         *flags,
     ]
     position = {chain: number for number, chain in enumerate(order, start=1)}
