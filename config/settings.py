@@ -70,6 +70,8 @@ CHAINBOX_VAR = BASE_DIR / (os.environ.get("CHAINBOX_VAR") or "var")
 CHAINBOX_DATA = BASE_DIR / (os.environ.get("CHAINBOX_DATA") or "../shared/data")
 MEDIA_ROOT = CHAINBOX_VAR / "media"
 MEDIA_URL = "/media/"
+# Photos have signed addresses that are good for no longer than this.
+CHAINBOX_PHOTO_URL_SECONDS = int(os.environ.get("CHAINBOX_PHOTO_URL_SECONDS") or 3600)
 STATIC_ROOT = CHAINBOX_VAR / "static"
 STATIC_URL = "/static/"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
@@ -84,6 +86,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.humanize",
     # Before staticfiles, so that the development server also serves through WhiteNoise.
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",

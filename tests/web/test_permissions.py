@@ -27,6 +27,11 @@ TABLE: dict[str, Who] = {
     "logout": Who.PUBLIC,
     "admin-login": Who.PUBLIC,
     "admin:": Who.STAFF,
+    "campaigns": Who.SIGNED_IN,
+    "campaign": Who.SIGNED_IN,
+    "image": Who.SIGNED_IN,
+    # The signature in the address is the permission: task pages in frames have no cookies.
+    "photo": Who.PUBLIC,
 }
 # Exceptions inside a namespace: Django's own sign-in and sign-out pages have to be open.
 TABLE |= {"admin:login": Who.PUBLIC, "admin:logout": Who.PUBLIC}

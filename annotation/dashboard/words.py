@@ -1,0 +1,207 @@
+"""Statuses, stages, facts and questions in plain words."""
+
+from annotation.models import ImageStatus
+from annotation.pipeline import facts
+from annotation.pipeline.geometry import Rect
+from annotation.pipeline.mentions import mention_text
+from annotation.pipeline.questions import (
+    BAD,
+    BOX,
+    FALSE,
+    GOOD,
+    NO,
+    NOBOX,
+    NONE_NEEDED,
+    SCENE,
+    TRUE,
+    YES,
+    Question,
+    Stage,
+)
+from annotation.pipeline.state import (
+    ImageState,
+    Phase,
+    find_box,
+    find_chain,
+    find_mention,
+    representative,
+)
+
+# In the order in which pages show them.
+STATUSES: dict[str, str] = {
+    ImageStatus.FINISHED.value: "Finished",
+    ImageStatus.OPEN.value: "In progress",
+    ImageStatus.REVIEW.value: "Needs review",
+    ImageStatus.WITHDRAWN.value: "Withdrawn",
+}
+STAGES: dict[Stage, str] = {
+    Stage.LINKS: "Coreference Links",
+    Stage.VERIFICATION: "Chain Verification",
+    Stage.REQUIREMENT: "Box Requirement",
+    Stage.DRAWING: "Box Drawing",
+    Stage.QUALITY: "Box Quality",
+    Stage.COVERAGE: "Box Coverage",
+}
+PHASES: dict[str, str] = {
+    Phase.LINKING.value: "Collecting phrases",
+    Phase.VERIFICATION.value: "Checking the phrases",
+    Phase.REQUIREMENT.value: "Asking if it takes a box",
+    Phase.DRAWING.value: "Drawing a box",
+    Phase.QUALITY.value: "Checking a box",
+    Phase.COVERAGE.value: "Asking if all boxes are there",
+    Phase.COMPLETE.value: "Complete, with boxes",
+    Phase.NONVISUAL.value: "Complete, without a box",
+    Phase.REVIEW.value: "Needs review",
+}
+TARGETS: dict[facts.Target, str] = {
+    facts.Target.LINKS: "back to Coreference Links",
+    facts.Target.VERIFICATION: "back to Chain Verification",
+    facts.Target.REQUIREMENT: "back to Box Requirement",
+    facts.Target.DRAWING: "back to Box Drawing",
+    facts.Target.COVERAGE: "back to Box Coverage",
+    facts.Target.COMPLETE: "to the complete ones",
+    facts.Target.REVIEW: "to review",
+}
+CAPTION_REASON = "a caption may not be about the photo"
+
+
+def fact_words(body: facts.Body, state: ImageState | None) -> str:
+    """Say what a fact says. Without a state (a withdrawn image) the phrases stay numbers.
+
+    Chains and boxes go by their numbers, with the phrase if the chain is still there.
+    """
+    match body:
+        case facts.Judgment():
+            return f"Worker {body.worker} {_judgment(body, state)}"
+        case facts.AcceptedImport():
+            chains, boxes = _number(len(body.chains), "chain"), _number(len(body.boxes), "box")
+            return f"The import brought {chains} and {boxes} as finished annotation"
+        case facts.Doubt(judgment=number, reason=reason):
+            return f"Judgment {number} was put in doubt" + (f": {reason}" if reason else "")
+        case facts.Undo(reviewer=reviewer, decision=number):
+            return f"{_reviewer(reviewer)} took decision {number} back"
+        case decision:
+            return f"{_reviewer(decision.reviewer)} {_decision(decision, state)}"
+
+
+def question_words(question: Question, state: ImageState) -> str:
+    """Ask a question in one sentence."""
+    again = " (asked again, as an answer was put in doubt)" if question.doubted else ""
+    match question.stage:
+        case Stage.LINKS:
+            first, second = (_mention(number, state) for number in question.subject)
+            asked = f"Do {first} and {second} name the same?"
+        case Stage.VERIFICATION:
+            asked = f"Do all phrases of {_chain(question.subject[0], state)} name the same?"
+        case Stage.REQUIREMENT:
+            asked = f"Can a box be drawn for {_chain(question.subject[0], state)}?"
+        case Stage.DRAWING:
+            asked = f"Draw one more box for {_chain(question.subject[0], state)}"
+        case Stage.QUALITY:
+            asked = f"Is {_box(question.subject[0], state)} good?"
+        case Stage.COVERAGE:
+            asked = f"Have all boxes of {_chain(question.subject[0], state)} been drawn?"
+    return asked + again
+
+
+def _judgment(judgment: facts.Judgment, state: ImageState | None) -> str:
+    words = _answer(judgment, state)
+    if judgment.question.doubted:
+        words += f" (second opinion on judgment {judgment.question.doubted})"
+    for number in judgment.cut_wrongly:
+        words += f"; reported that {_mention(number, state)} is cut wrongly"
+    for number in judgment.unrelated:
+        words += f"; reported that caption {number} is not about the photo"
+    return words
+
+
+def _answer(judgment: facts.Judgment, state: ImageState | None) -> str:
+    subject = judgment.question.subject
+    match judgment.question.stage, judgment.answer:
+        case Stage.LINKS, answer:
+            first, second = (_mention(number, state) for number in subject)
+            same = "name the same" if answer == YES else "do not name the same"
+            return f"said {answer}: {first} and {second} {same}"
+        case Stage.QUALITY, answer:
+            verdict = {GOOD: "accepted", BAD: "rejected"}[answer]
+            return f"{verdict} {_box(subject[0], state)}"
+        case stage, answer:
+            return _chain_answer(stage, answer, _chain(subject[0], state), judgment.rect)
+
+
+def _chain_answer(stage: Stage, answer: str, chain: str, rect: Rect | None) -> str:
+    if stage is Stage.DRAWING and answer == BOX and rect is not None:
+        return f"drew a box of {rect.width} × {rect.height} pixels for {chain}"
+    return {
+        (Stage.VERIFICATION, TRUE): f"said that all phrases of {chain} name the same",
+        (Stage.VERIFICATION, FALSE): f"said that not all phrases of {chain} name the same",
+        (Stage.REQUIREMENT, BOX): f"said that a box can be drawn for {chain}",
+        (Stage.REQUIREMENT, SCENE): f"said that {chain} is the scene or a place",
+        (Stage.REQUIREMENT, NOBOX): f"said that no box can be drawn for {chain}",
+        (Stage.DRAWING, NONE_NEEDED): f"said that {chain} needs no further box",
+        (Stage.COVERAGE, YES): f"said that all boxes of {chain} are drawn",
+        (Stage.COVERAGE, NO): f"said that a box of {chain} is still missing",
+    }[stage, answer]
+
+
+def _decision(decision: facts.Decision, state: ImageState | None) -> str:
+    match decision:
+        case facts.FixSpan(mention=number, start=start, end=end):
+            return f"cut {_mention(number, state)} anew: words {start + 1} to {end}"
+        case facts.Retype(mention=number, types=types):
+            return f"gave {_mention(number, state)} the type {' and '.join(types)}"
+        case facts.Split(chain=number, mentions=mentions):
+            return f"took {_number(len(mentions), 'phrase')} out of {_chain(number, state)}"
+        case facts.Join(chains=chains):
+            return "made one chain of " + " and ".join(_chain(number, state) for number in chains)
+        case facts.BoxAdd(chain=number, rect=rect):
+            size = f"{rect.width} × {rect.height} pixels"
+            return f"added a box of {size} to {_chain(number, state)}"
+        case facts.BoxAdjust(box=number, rect=rect):
+            return f"set {_box(number, state)} to {rect.width} × {rect.height} pixels"
+        case facts.BoxDelete(box=number):
+            return f"deleted {_box(number, state)}"
+        case facts.NoBox(chain=number, scene=scene, nobndbox=nobndbox):
+            settled = {(True, False): "the scene or a place", (False, True): "without a box"}
+            how = settled.get((scene, nobndbox), "the scene or a place, without a box")
+            return f"settled {_chain(number, state)} as {how}"
+        case facts.CaptionUnrelated(caption=number, unrelated=unrelated):
+            return f"said that caption {number} is {'not ' if unrelated else ''}about the photo"
+        case facts.SendTo(chain=number, target=target, reason=reason):
+            why = f": {reason}" if reason else ""
+            return f"sent {_chain(number, state)} {TARGETS[target]}{why}"
+
+
+def _reviewer(number: int) -> str:
+    return f"Reviewer {number}" if number else "The system"
+
+
+def _mention(number: int, state: ImageState | None) -> str:
+    mention = find_mention(state, number) if state is not None else None
+    if state is None or mention is None:
+        return f"phrase {number}"
+    return f"“{mention_text(mention, state.captions)}”"
+
+
+def _chain(number: int, state: ImageState | None) -> str:
+    if state is None:
+        return f"chain {number}"
+    chain = find_chain(state, number) or next(
+        (broken for broken in state.broken if broken.number == number), None
+    )
+    if chain is None or not chain.mentions:
+        return f"chain {number}"
+    phrase = mention_text(representative(state, chain.mentions), state.captions)
+    return f"chain {number} (“{phrase}”)"
+
+
+def _box(number: int, state: ImageState | None) -> str:
+    box = find_box(state, number) if state is not None else None
+    if box is None or not box.chains:
+        return f"box {number}"
+    return f"box {number} of {' and '.join(_chain(chain, state) for chain in box.chains)}"
+
+
+def _number(count: int, thing: str) -> str:
+    plural = "boxes" if thing == "box" else f"{thing}s"
+    return f"{count:,} {thing if count == 1 else plural}"

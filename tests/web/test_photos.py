@@ -1,0 +1,119 @@
+"""Photos have addresses that are signed and expire."""
+
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.signing import TimestampSigner
+from django.test import Client
+from pytest_django import Settings
+
+from annotation import models
+from annotation.actions.images import image_withdraw
+from annotation.selectors.photos import photo_url
+from tests.web.campaigns import image_named, small_campaign
+
+pytestmark = pytest.mark.django_db
+
+# The beginning of a window, so that an address lives its whole hour.
+START = 1_800_000_000 // 1800 * 1800
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> models.Image:
+    return image_named(small_campaign(tmp_path, ["a"]), "a")
+
+
+def at(seconds: float) -> "mock._patch[mock.Mock]":
+    return mock.patch("time.time", mock.Mock(return_value=START + seconds))
+
+
+def status(client: Client, url: str) -> int:
+    response = client.get(url)
+    response.close()  # a photo that nobody reads leaves its file open
+    return response.status_code
+
+
+def test_anybody_with_the_address_gets_the_photo(client: Client, image: models.Image) -> None:
+    with at(600):
+        response = client.get(photo_url(image))
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "image/png"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Cache-Control"] == "private, max-age=3000, immutable"
+    assert "Set-Cookie" not in response.headers
+    content = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+    with default_storage.open(image.file) as stored:
+        assert content == stored.read()
+
+
+def test_the_address_stays_the_same_for_a_while(image: models.Image) -> None:
+    with at(0):
+        first = photo_url(image)
+    with at(1799):
+        assert photo_url(image) == first
+    with at(1800):
+        assert photo_url(image) != first
+
+
+def test_an_address_expires(client: Client, image: models.Image) -> None:
+    with at(100):
+        url = photo_url(image)
+    with at(3600):
+        assert status(client, url) == 200
+    with at(3601):
+        response = client.get(url)
+    assert response.status_code == 410
+    assert "expired" in response.content.decode()
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_how_long_is_a_setting(client: Client, image: models.Image, settings: Settings) -> None:
+    settings.CHAINBOX_PHOTO_URL_SECONDS = 60
+    with at(0):
+        url = photo_url(image)
+        assert status(client, url) == 200
+    with at(61):
+        assert status(client, url) == 410
+
+
+def test_forged_addresses(client: Client, image: models.Image) -> None:
+    token = photo_url(image).removeprefix("/photos/")
+    number, moment, signature = token.split(":")
+    elsewhere = TimestampSigner(salt="another purpose").sign(str(image.pk))
+    forged = [
+        *(number, f"{number}:{moment}", f"{number}:{moment}:", f"{token}x", token[:-1] + "-"),
+        *(f"{int(number) + 1}:{moment}:{signature}", elsewhere, "..", "..%2F..%2Fetc%2Fpasswd"),
+        *("images%2Fphoto.png", "%00", "é", "a" * 5000),
+    ]
+    for wrong in forged:
+        if wrong != token:
+            assert status(client, f"/photos/{wrong}") == 404, wrong
+
+
+def test_stored_files_have_no_other_address(client: Client, image: models.Image) -> None:
+    assert status(client, f"/media/{image.file}") == 404
+    assert status(client, f"/photos/{image.file}") == 404
+    assert status(client, f"/static/{image.file}") == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_withdrawn_photo_is_gone(client: Client, image: models.Image) -> None:
+    url = photo_url(image)
+    assert status(client, url) == 200
+    image_withdraw(image=image, reason="rights")
+    assert status(client, url) == 404
+    image.refresh_from_db()
+    assert photo_url(image) == ""
+
+
+def test_a_photo_that_the_storage_lost(client: Client, image: models.Image) -> None:
+    url = photo_url(image)
+    default_storage.delete(image.file)
+    assert status(client, url) == 404
+
+
+def test_an_image_without_a_photo_has_no_address(image: models.Image) -> None:
+    image.file = ""
+    assert photo_url(image) == ""
