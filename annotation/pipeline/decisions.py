@@ -168,20 +168,18 @@ def _shrunk(state: ImageState, chain: Chain, settings: Settings) -> ImageState:
 
 
 def _join(state: ImageState, decision: Join, settings: Settings) -> ImageState:
-    numbers = list(dict.fromkeys(decision.chains))
+    numbers = sorted(set(decision.chains))
     if len(numbers) < 2:
         raise FactRefusedError("a join takes at least two chains")
     chains = [_chain(state, number) for number in numbers]
     phases = {chain.phase for chain in chains}
-    for number in numbers:
-        state = _drop_proposal(state, number)
     state = join_chains(state, chains, ())
-    joined = next(c for c in state.chains if c.number in numbers)
+    joined = _chain(state, chains[0].number)
     joined = restart_coverage(replace(joined, entries=0, bad_boxes=0))
+    if Phase.REVIEW in phases:
+        return with_chain(state, joined)
     if phases.intersection(_BEFORE_BOXES):
         return with_chain(state, replace(joined, phase=Phase.LINKING))
-    if Phase.REVIEW in phases:
-        return with_chain(state, replace(joined, phase=Phase.REVIEW))
     if accepted_boxes(state, joined.number):
         done = phases <= {Phase.COMPLETE, Phase.NONVISUAL}
         phase = Phase.COMPLETE if done else Phase.COVERAGE
