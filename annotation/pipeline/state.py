@@ -141,6 +141,8 @@ class Parts(msgspec.Struct, frozen=True, omit_defaults=True):
     chains: tuple[Chain, ...] = ()
     boxes: tuple[Box, ...] = ()
     flags: tuple[CaptionFlags, ...] = ()
+    cut_reports: tuple[CutReport, ...] = ()
+    second_opinions: tuple[SecondOpinion, ...] = ()
 
 
 class DecisionRecord(msgspec.Struct, frozen=True):

@@ -35,15 +35,29 @@ def undo(state: ImageState, decision: int) -> ImageState:
     if record is None:
         raise FactRefusedError(f"fact {decision} is no review decision that could be undone")
     before, after = record.before, record.after
-    return replace(
+    state = replace(
         state,
         mentions=_put_back(state.mentions, before.mentions, after.mentions, _number, "mention"),
         links=_put_back(state.links, before.links, after.links, _pair, "link"),
         chains=_put_back(state.chains, before.chains, after.chains, _number, "chain"),
         boxes=_put_back(state.boxes, before.boxes, after.boxes, _number, "box"),
         flags=_put_back(state.flags, before.flags, after.flags, _caption, "caption"),
+        cut_reports=state.cut_reports + _only_in(before.cut_reports, state.cut_reports),
+        second_opinions=state.second_opinions
+        + _only_in(before.second_opinions, state.second_opinions),
         decisions=tuple(r for r in state.decisions if r is not record),
     )
+    _check_places(state)
+    return state
+
+
+def _check_places(state: ImageState) -> None:
+    """Refuse if a mention has found its place since by a turn that the decision only made due."""
+    placed = [number for chain in state.chains for number in chain.mentions]
+    visual = {mention.number for mention in state.mentions if mention.is_visual}
+    for number in placed:
+        if number not in visual or placed.count(number) > 1:
+            raise FactRefusedError(f"mention {number} has changed since; it cannot be undone")
 
 
 def _changed(this: ImageState, other: ImageState) -> Parts:
@@ -54,6 +68,8 @@ def _changed(this: ImageState, other: ImageState) -> Parts:
         chains=_only_in(this.chains, other.chains),
         boxes=_only_in(this.boxes, other.boxes),
         flags=_only_in(this.flags, other.flags),
+        cut_reports=_only_in(this.cut_reports, other.cut_reports),
+        second_opinions=_only_in(this.second_opinions, other.second_opinions),
     )
 
 
