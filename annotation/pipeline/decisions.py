@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from annotation.pipeline.chains import enter_verification
 from annotation.pipeline.coverage import restart_coverage
-from annotation.pipeline.cycling import NO_BOX_LEFT, to_review
+from annotation.pipeline.cycling import NO_BOX_LEFT, enter, to_review
 from annotation.pipeline.drawing import new_box
 from annotation.pipeline.facts import (
     BoxAdd,
@@ -144,16 +144,13 @@ def _split(state: ImageState, decision: Split, settings: Settings) -> ImageState
     part = replace(part, imported=chain.imported)
     rest = replace(chain, mentions=tuple(n for n in chain.mentions if n not in leaving))
     state = with_chain(state, part)
-    if chain.phase not in _BEFORE_BOXES:
-        if decision.boxes:
-            done = chain.phase is Phase.COMPLETE
-            phase = Phase.COMPLETE if done else Phase.COVERAGE
-            state = with_chain(state, replace(part, phase=phase))
-        elif chain.phase is Phase.NONVISUAL:
-            flags = {"scene": chain.scene, "nobndbox": chain.nobndbox}
-            state = with_chain(state, replace(part, phase=Phase.NONVISUAL, **flags))
-        else:
-            state = begin_boxes(state, part, settings)
+    if decision.boxes and chain.phase is Phase.COMPLETE:
+        state = with_chain(state, replace(part, phase=Phase.COMPLETE))
+    elif chain.phase is Phase.NONVISUAL:
+        flags = {"scene": chain.scene, "nobndbox": chain.nobndbox}
+        state = with_chain(state, replace(part, phase=Phase.NONVISUAL, **flags))
+    elif chain.phase not in _BEFORE_BOXES:
+        state = begin_boxes(state, part, settings)
     state = _shrunk(state, rest, settings)
     return _boxes_changed(state, chain.number) if decision.boxes else state
 
@@ -182,8 +179,10 @@ def _join(state: ImageState, decision: Join, settings: Settings) -> ImageState:
         return with_chain(state, replace(joined, phase=Phase.LINKING))
     if accepted_boxes(state, joined.number):
         done = phases <= {Phase.COMPLETE, Phase.NONVISUAL}
-        phase = Phase.COMPLETE if done else Phase.COVERAGE
-        return with_chain(state, replace(joined, phase=phase, scene=False, nobndbox=False))
+        if not done:
+            return enter(state, joined, Phase.COVERAGE, settings)
+        joined = replace(joined, phase=Phase.COMPLETE, scene=False, nobndbox=False)
+        return with_chain(state, joined)
     if phases == {Phase.NONVISUAL}:
         return with_chain(state, joined)
     return begin_boxes(state, replace(joined, phase=Phase.LINKING), settings)

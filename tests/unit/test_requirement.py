@@ -124,9 +124,8 @@ def test_the_numbers_are_settings() -> None:
     assert session.open == [ASK]
     session.say(ASK, "nobox")
     assert session.state.is_finished
-    assert Session(
-        "[animals A dog] .", settings=Settings(standing_box_types=("animals",))
-    ).open == ["drawing/1/1"]
+    session = Session("[animals A dog] .", settings=Settings(standing_box_types=("animals",)))
+    assert session.open == ["drawing/1/1"]
 
 
 def test_every_sequence_of_votes_ends_as_the_rule_says() -> None:

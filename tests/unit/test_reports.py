@@ -1,0 +1,140 @@
+"""What workers report beside their answers."""
+
+import pytest
+
+from annotation.pipeline.facts import (
+    CaptionUnrelated,
+    FactRefusedError,
+    FixSpan,
+    Judgment,
+    SendTo,
+    Target,
+)
+from annotation.pipeline.questions import question_from_key
+from annotation.pipeline.settings import Settings
+from annotation.pipeline.state import Phase
+from tests.unit.images import REVIEWER, Session, finished_man, one_ball
+
+
+def test_a_phrase_cut_wrongly_sends_its_chain_to_review() -> None:
+    session = one_ball()
+    session.say("requirement/1/1", "box", cut_wrongly=(1,))
+    assert session.chain(1).phase is Phase.REVIEW
+    assert session.chain(1).review == "a phrase is cut wrongly"
+    assert session.open == []
+
+
+def test_a_chain_that_is_still_linked_goes_to_review_before_its_boxes() -> None:
+    session = Session("[people A man] .", "[people A guy] .")
+    session.say("links/2-1/1", "yes", cut_wrongly=(2,))
+    assert session.open == ["verification/1/1"]
+    session.say("verification/1/1", "true")
+    assert session.chain(1).phase is Phase.REVIEW
+
+
+def test_only_the_part_with_the_wrong_phrase_goes_to_review_when_a_chain_breaks() -> None:
+    session = Session("[people A man] .", "[people A guy] .")
+    session.say("links/2-1/1", "yes", cut_wrongly=(2,))
+    session.say("verification/1/1", "false")
+    assert [c.phase for c in session.state.chains] == [Phase.DRAWING, Phase.REVIEW]
+
+
+def test_a_mended_phrase_needs_no_review_any_more() -> None:
+    session = Session("[people A man] here .", "[people A guy] .", "[people A boy] .")
+    session.say("links/2-1/1", "no", cut_wrongly=(1,))
+    session.apply(FixSpan(REVIEWER, 1, 0, 3))
+    session.say("links/3-1/1", "no")
+    session.say("links/3-2/1", "no")
+    assert session.chain(1).phase is Phase.DRAWING
+
+
+def test_a_late_answers_report_is_heard() -> None:
+    session = finished_man()
+    judgment = session.judgment("coverage/1/2", "yes")
+    session.apply(Judgment(judgment.worker, judgment.question, "yes", cut_wrongly=(1,)))
+    assert session.chain(1).phase is Phase.REVIEW
+
+
+def test_two_workers_mark_a_caption_as_unrelated_and_its_image_goes_to_review() -> None:
+    session = Session("[people A man] .", "[animals A dog] .")
+    session.say("drawing/1/1", "box", unrelated=(2,))
+    assert not session.state.in_review
+    assert session.open
+    session.say("quality/1/1", "good", unrelated=(2,))
+    assert session.state.flagged_captions == (2,)
+    assert session.state.in_review
+    assert session.open == []
+    assert not session.state.is_finished
+
+
+def test_one_worker_flags_a_caption_once() -> None:
+    session = Session("[people A man] .", "[animals A dog] .")
+    session.say("drawing/1/1", "box", worker=1, unrelated=(2,))
+    session.say("requirement/2/1", "box", worker=1, unrelated=(2, 2))
+    assert session.state.flagged_captions == ()
+
+
+def test_answers_under_way_still_count_while_the_image_waits() -> None:
+    session = Session("[people A man] .", "[animals A dog] .")
+    session.say("drawing/1/1", "box", unrelated=(2,))
+    session.say("quality/1/1", "good", unrelated=(2,))
+    assert session.open == []
+    session.say("coverage/1/2", "yes")
+    assert len(session.chain(1).coverage) == 1
+
+
+@pytest.mark.parametrize("unrelated", [True, False])
+def test_a_reviewer_ends_the_images_review_and_has_the_last_word(unrelated: bool) -> None:
+    session = Session("[people A man] .", "[animals A dog] .")
+    session.say("drawing/1/1", "box", unrelated=(2,))
+    session.say("quality/1/1", "good", unrelated=(2,))
+    session.apply(CaptionUnrelated(REVIEWER, 2, unrelated))
+    assert session.open == ["coverage/1/2", "requirement/2/1"], "its mentions are still asked"
+    session.say("coverage/1/2", "yes", unrelated=(2,))
+    (flags,) = session.state.flags
+    assert (flags.unrelated, flags.reviewed) == (unrelated, True)
+    assert not session.state.in_review
+
+
+def test_the_number_of_flags_is_a_setting() -> None:
+    session = one_ball(Settings(unrelated_flags=1))
+    session.say("requirement/1/1", "box", unrelated=(1,))
+    assert session.state.flagged_captions == (1,)
+
+
+@pytest.mark.parametrize(
+    ("cut_wrongly", "unrelated", "why"),
+    [
+        ((7,), (), "there is no mention 7 in this image"),
+        ((), (2,), "there is no caption 2 in this image"),
+        ((), (0,), "there is no caption 0 in this image"),
+    ],
+)
+def test_a_report_must_name_something_of_the_image(
+    cut_wrongly: tuple[int, ...], unrelated: tuple[int, ...], why: str
+) -> None:
+    session = one_ball()
+    question = question_from_key("requirement/1/1")
+    with pytest.raises(FactRefusedError) as refusal:
+        session.apply(Judgment(1, question, "box", None, cut_wrongly, unrelated))
+    assert str(refusal.value) == why
+
+
+def test_a_doubt_withdraws_reports() -> None:
+    session = Session("[people A man] .", "[people A guy] .", "[animals A dog] .")
+    flagged = session.say("requirement/2/1", "nobox", unrelated=(3,))
+    session.say("requirement/2/1", "box", unrelated=(3,))
+    cut = session.apply(Judgment(5, question_from_key("links/2-1/1"), "no", None, cut_wrongly=(1,)))
+    assert session.state.flagged_captions == (3,)
+    session.doubt(flagged)
+    assert session.state.flagged_captions == ()
+    session.doubt(cut)
+    assert session.state.cut_reports == ()
+
+
+def test_sending_a_chain_on_answers_its_reports() -> None:
+    session = one_ball()
+    session.say("requirement/1/1", "box", cut_wrongly=(1,))
+    session.apply(SendTo(REVIEWER, 1, Target.DRAWING))
+    assert session.open == ["drawing/1/1"]
+    assert session.state.cut_reports == ()
