@@ -217,7 +217,7 @@ def _send_to(state: ImageState, decision: SendTo) -> ImageState:
             chain = replace(restart_coverage(chain), phase=Phase.COVERAGE, entries=1)
             return with_chain(state, chain)
         case Target.COMPLETE if boxes and not linking:
-            return with_chain(state, replace(chain, phase=Phase.COMPLETE))
+            return with_chain(state, replace(restart_coverage(chain), phase=Phase.COMPLETE))
         case _:
             raise FactRefusedError(_why_not(chain, decision.target, linking=linking))
 
@@ -266,10 +266,11 @@ def _no_box(state: ImageState, decision: NoBox) -> ImageState:
     if not (decision.scene or decision.nobndbox):
         raise FactRefusedError("say whether it is a scene, without a box, or both")
     state = _detach_boxes(state, chain.number)
+    # The reviewer's word takes the place of all votes: it does not rest on them.
     return with_chain(
         state,
         replace(
-            restart_coverage(chain),
+            restart_coverage(_restart_requirement(chain)),
             phase=Phase.NONVISUAL,
             scene=decision.scene,
             nobndbox=decision.nobndbox,

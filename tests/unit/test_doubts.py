@@ -2,8 +2,9 @@
 
 import pytest
 
+from annotation.pipeline.facts import NoBox, SendTo, Target
 from annotation.pipeline.state import BoxStatus, Phase, find_box
-from tests.unit.images import Session, boxed_man, finished_man, one_ball, one_man
+from tests.unit.images import REVIEWER, Session, boxed_man, finished_man, one_ball, one_man
 
 DISAGREES = "a second opinion disagrees with a doubted answer"
 
@@ -236,3 +237,49 @@ def test_doubting_twice_or_what_did_not_count_changes_nothing() -> None:
     opinions = session.state.second_opinions
     session.doubt(4)
     assert session.state.second_opinions == opinions
+
+
+def test_a_vote_against_the_decision_is_not_asked_again_either() -> None:
+    session = boxed_man()
+    doubted = session.say("coverage/1/2", "yes", worker=3)
+    against = session.say("coverage/1/2", "no", worker=4)
+    session.say("coverage/1/2", "yes", worker=5)
+    session.doubt(doubted)
+    session.doubt(against)
+    assert session.open == [f"coverage/1/2?{doubted}"]
+
+
+def test_a_reviewers_decision_does_not_rest_on_votes() -> None:
+    session = one_ball()
+    doubted = session.say("requirement/1/1", "nobox")
+    session.apply(NoBox(REVIEWER, 1, False, True))
+    session.doubt(doubted)
+    assert session.state.is_finished
+
+    session = boxed_man()
+    doubted = session.say("coverage/1/2", "yes")
+    session.apply(SendTo(REVIEWER, 1, Target.COMPLETE))
+    session.doubt(doubted)
+    assert session.state.is_finished
+
+    session = two_linked("A man", "One man")
+    doubted = session.say("verification/1/1", "false")
+    session.apply(SendTo(REVIEWER, 1, Target.DRAWING))
+    session.doubt(doubted)
+    assert session.open == ["drawing/1/1"]
+
+
+def test_a_link_that_verification_has_undone_is_not_asked_again() -> None:
+    session = two_linked()
+    session.say("verification/1/1", "false")
+    session.doubt(1)
+    assert session.open == ["drawing/2/1", "drawing/3/1"]
+
+
+def test_a_refused_link_between_mentions_that_are_together_now_is_not_asked_again() -> None:
+    session = Session("[people A man] .", "[people A guy] .", "[people Someone] .")
+    doubted = session.say("links/2-1/1", "no")
+    session.say("links/3-1/1", "yes")
+    session.say("links/3-2/1", "yes")
+    session.doubt(doubted)
+    assert session.open == ["verification/1/1"]
