@@ -101,7 +101,8 @@ def _ask_again(state: ImageState, question: Question, vote: Vote, decided: str) 
     )
     if opinion in state.second_opinions:
         return state
-    return replace(state, second_opinions=(*state.second_opinions, opinion))
+    opinions = sorted((*state.second_opinions, opinion), key=lambda o: o.question.doubted)
+    return replace(state, second_opinions=tuple(opinions))
 
 
 def _split_vote(votes: tuple[Vote, ...], fact: int) -> tuple[Vote | None, tuple[Vote, ...]]:

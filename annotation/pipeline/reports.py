@@ -21,7 +21,7 @@ _BEFORE_BOXES = (Phase.LINKING, Phase.VERIFICATION)
 
 def record_reports(state: ImageState, judgment: Judgment, fact: Fact) -> ImageState:
     vote = Vote(fact=fact.number, worker=judgment.worker, answer=REPORT)
-    for number in judgment.cut_wrongly:
+    for number in sorted(set(judgment.cut_wrongly)):
         state = _report_cut(state, number, vote)
     for number in judgment.unrelated:
         state = _flag_caption(state, number, vote, fact.settings)

@@ -11,10 +11,12 @@ from annotation.pipeline.state import (
     Box,
     CaptionFlags,
     Chain,
+    CutReport,
     DecisionRecord,
     ImageState,
     Link,
     Parts,
+    SecondOpinion,
 )
 
 Part = TypeVar("Part")
@@ -42,9 +44,8 @@ def undo(state: ImageState, decision: int) -> ImageState:
         chains=_put_back(state.chains, before.chains, after.chains, _number, "chain"),
         boxes=_put_back(state.boxes, before.boxes, after.boxes, _number, "box"),
         flags=_put_back(state.flags, before.flags, after.flags, _caption, "caption"),
-        cut_reports=state.cut_reports + _only_in(before.cut_reports, state.cut_reports),
-        second_opinions=state.second_opinions
-        + _only_in(before.second_opinions, state.second_opinions),
+        cut_reports=_add_back(state.cut_reports, before.cut_reports, _report),
+        second_opinions=_add_back(state.second_opinions, before.second_opinions, _opinion),
         decisions=tuple(r for r in state.decisions if r is not record),
     )
     _check_places(state)
@@ -94,6 +95,13 @@ def _put_back(
     return tuple(sorted([*kept, *before], key=key))
 
 
+def _add_back(
+    current: tuple[Part, ...], gone: tuple[Part, ...], key: Callable[[Part], Key]
+) -> tuple[Part, ...]:
+    """Bring back what a decision has made pointless; what has come since stays."""
+    return tuple(sorted((*current, *_only_in(gone, current)), key=key))
+
+
 def _number(part: Mention | Chain | Box) -> Key:
     return (part.number,)
 
@@ -104,3 +112,11 @@ def _pair(link: Link) -> Key:
 
 def _caption(flags: CaptionFlags) -> Key:
     return (flags.caption,)
+
+
+def _report(report: CutReport) -> Key:
+    return report.vote.fact, report.mention
+
+
+def _opinion(opinion: SecondOpinion) -> Key:
+    return (opinion.question.doubted,)
