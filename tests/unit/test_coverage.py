@@ -3,10 +3,10 @@
 import pytest
 
 from annotation.pipeline.coverage import coverage_tally
-from annotation.pipeline.facts import BoxAdd, BoxDelete
+from annotation.pipeline.facts import BoxAdd, BoxDelete, SendTo, Target
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import Phase
-from tests.unit.images import RECT, REVIEWER, boxed_man
+from tests.unit.images import RECT, REVIEWER, Session, boxed_man
 from tests.unit.test_requirement import sequences
 
 ASK = "coverage/1/2"
@@ -70,6 +70,18 @@ def test_a_box_that_a_reviewer_adds_or_removes_begins_a_new_tally(
     session.apply(change)
     assert session.chain(1).coverage == ()
     assert session.open == ["coverage/1/4"]
+
+
+def test_a_chain_that_comes_back_from_verification_begins_a_new_tally() -> None:
+    session = Session("[people A man] .", "[people A guy] .")
+    session.say("links/2-1/1", "yes")
+    session.say("verification/1/1", "true")
+    session.apply(BoxAdd(REVIEWER, 1, RECT))
+    session.say(ASK, "yes")
+    session.apply(SendTo(REVIEWER, 1, Target.VERIFICATION))
+    session.say("verification/1/2", "true")
+    assert session.chain(1).coverage == ()
+    assert session.open == ["coverage/1/3"]
 
 
 def test_the_number_of_votes_is_a_setting() -> None:

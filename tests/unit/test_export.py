@@ -34,6 +34,13 @@ def test_chains_take_their_ids_in_order_and_keep_their_flags() -> None:
     )
 
 
+def test_each_flag_is_told_as_it_is() -> None:
+    for scene, nobndbox in ((True, False), (False, True), (True, True)):
+        session = Session("[scene A road] .")
+        session.apply(NoBox(REVIEWER, 1, scene, nobndbox))
+        assert exported(session).unboxed == (UnboxedChain(50, scene, nobndbox),)
+
+
 def test_merged_chains_share_an_id_and_a_box() -> None:
     session = Session("[people A man] and [people a father] .")
     session.apply(BoxAdd(REVIEWER, 1, RECT))

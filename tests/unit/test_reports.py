@@ -119,16 +119,51 @@ def test_a_report_must_name_something_of_the_image(
     assert str(refusal.value) == why
 
 
-def test_a_doubt_withdraws_reports() -> None:
+def flagged_dog() -> tuple[Session, list[int]]:
+    """Return an image whose third caption three workers flag, and the facts that flag it."""
     session = Session("[people A man] .", "[people A guy] .", "[animals A dog] .")
-    flagged = session.say("requirement/2/1", "nobox", unrelated=(3,))
-    session.say("requirement/2/1", "box", unrelated=(3,))
-    cut = session.apply(Judgment(5, question_from_key("links/2-1/1"), "no", None, cut_wrongly=(1,)))
-    assert list(session.state.flagged_captions) == [3]
-    session.doubt(flagged)
+    flags = [
+        session.say("links/2-1/1", "no", unrelated=(3,)),
+        session.say("drawing/1/1", "box", unrelated=(3,)),
+        session.say("quality/1/1", "good", unrelated=(3,)),
+    ]
+    return session, flags
+
+
+def test_a_doubt_withdraws_the_flag_of_its_judgment_alone() -> None:
+    session, flags = flagged_dog()
+    session.doubt(flags[0])
+    assert list(session.state.flagged_captions) == [3], "two are left"
+    session.doubt(flags[1])
     assert not list(session.state.flagged_captions)
-    session.doubt(cut)
-    assert session.state.cut_reports == ()
+    assert [vote.fact for vote in session.state.flags[0].votes] == [flags[2]]
+
+
+def test_a_doubt_does_not_change_a_reviewers_word() -> None:
+    session, flags = flagged_dog()
+    session.apply(CaptionUnrelated(REVIEWER, 3, True))
+    for flag in flags:
+        session.doubt(flag)
+    assert session.state.flags[0].unrelated
+
+
+def test_a_doubt_withdraws_the_report_of_its_judgment_alone() -> None:
+    session = Session("[people A man] .", "[people A guy] .", "[people A boy] .")
+    first = session.say("links/2-1/1", "no", cut_wrongly=(1,))
+    second = session.say("links/3-1/1", "no", cut_wrongly=(3, 1, 3))
+    assert [(r.vote.fact, r.mention) for r in session.state.cut_reports] == [
+        (first, 1),
+        (second, 1),
+        (second, 3),
+    ]
+    session.doubt(second)
+    assert [(r.vote.fact, r.mention) for r in session.state.cut_reports] == [(first, 1)]
+
+
+def test_captions_are_kept_in_their_order() -> None:
+    session = Session("[people A man] .", "[animals A dog] .")
+    session.say("drawing/1/1", "box", unrelated=(2, 1))
+    assert [flags.caption for flags in session.state.flags] == [1, 2]
 
 
 def test_sending_a_chain_on_answers_its_reports() -> None:
