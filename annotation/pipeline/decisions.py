@@ -29,6 +29,7 @@ from annotation.pipeline.reports import flags_of, with_flags
 from annotation.pipeline.requirement import STANDING_VOTE, begin_boxes
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import (
+    BEFORE_BOXES,
     Box,
     BoxStatus,
     Chain,
@@ -46,7 +47,6 @@ from annotation.pipeline.state import (
 )
 
 BY_REVIEWER = "sent by a reviewer"
-_BEFORE_BOXES = (Phase.LINKING, Phase.VERIFICATION)
 
 
 def decide(state: ImageState, decision: Decision, fact: Fact) -> ImageState:
@@ -149,7 +149,7 @@ def _split(state: ImageState, decision: Split, settings: Settings) -> ImageState
     elif chain.phase is Phase.NONVISUAL:
         flags = {"scene": chain.scene, "nobndbox": chain.nobndbox}
         state = with_chain(state, replace(part, phase=Phase.NONVISUAL, **flags))
-    elif chain.phase not in _BEFORE_BOXES:
+    elif chain.phase not in BEFORE_BOXES:
         state = begin_boxes(state, part, settings)
     state = _shrunk(state, rest, settings)
     return _boxes_changed(state, chain.number) if decision.boxes else state
@@ -175,7 +175,7 @@ def _join(state: ImageState, decision: Join, settings: Settings) -> ImageState:
     joined = restart_coverage(replace(joined, entries=0, bad_boxes=0))
     if Phase.REVIEW in phases:
         return with_chain(state, joined)
-    if phases.intersection(_BEFORE_BOXES):
+    if phases.intersection(BEFORE_BOXES):
         return with_chain(state, replace(joined, phase=Phase.LINKING))
     if accepted_boxes(state, joined.number):
         done = phases <= {Phase.COMPLETE, Phase.NONVISUAL}
@@ -265,7 +265,7 @@ def _no_box(state: ImageState, decision: NoBox) -> ImageState:
     chain = _chain_past_verification(state, decision.chain)
     if not (decision.scene or decision.nobndbox):
         raise FactRefusedError("say whether it is a scene, without a box, or both")
-    state = _detach_boxes(state, chain.number)
+    state = _forget_reports(_detach_boxes(state, chain.number), chain.mentions)
     # The reviewer's word takes the place of all votes: it does not rest on them.
     return with_chain(
         state,
@@ -339,7 +339,7 @@ def _chain(state: ImageState, number: int) -> Chain:
 
 def _chain_past_verification(state: ImageState, number: int) -> Chain:
     chain = _chain(state, number)
-    if chain.phase in _BEFORE_BOXES:
+    if chain.phase in BEFORE_BOXES:
         raise FactRefusedError(f"chain {number} is still being linked or verified")
     return chain
 

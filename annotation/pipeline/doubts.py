@@ -26,6 +26,7 @@ from annotation.pipeline.requirement import (
 )
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import (
+    BEFORE_BOXES,
     BoxStatus,
     BrokenChain,
     Chain,
@@ -127,7 +128,7 @@ def _doubt_verification(state: ImageState, chain: Chain, judgment: int) -> Image
         return state
     state = with_chain(state, replace(chain, verification=rest))
     kept_by_it = vote.answer == TRUE and TRUE not in [v.answer for v in rest]
-    if chain.phase in (Phase.VERIFICATION, Phase.LINKING) or not kept_by_it:
+    if chain.phase in BEFORE_BOXES or not kept_by_it:
         return state
     return _ask_again(state, verification_question(chain), vote, TRUE)
 
@@ -185,8 +186,7 @@ def _stands(state: ImageState, opinion: SecondOpinion) -> bool:
     chain = find_chain(state, question.subject[0])
     if question.stage is Stage.VERIFICATION:
         return chain is None or (
-            chain.verification_round == question.round
-            and chain.phase not in (Phase.LINKING, Phase.VERIFICATION)
+            chain.verification_round == question.round and chain.phase not in BEFORE_BOXES
         )
     assert chain is not None  # a chain is concerned, and it is this one
     if question.stage is Stage.REQUIREMENT:

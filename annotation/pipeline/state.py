@@ -28,6 +28,7 @@ class Phase(StrEnum):
     REVIEW = "review"
 
 
+BEFORE_BOXES = (Phase.LINKING, Phase.VERIFICATION)
 SETTLED = (Phase.COMPLETE, Phase.NONVISUAL)
 
 

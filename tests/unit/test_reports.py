@@ -7,6 +7,7 @@ from annotation.pipeline.facts import (
     FactRefusedError,
     FixSpan,
     Judgment,
+    NoBox,
     SendTo,
     Target,
 )
@@ -166,9 +167,12 @@ def test_captions_are_kept_in_their_order() -> None:
     assert [flags.caption for flags in session.state.flags] == [1, 2]
 
 
-def test_sending_a_chain_on_answers_its_reports() -> None:
+@pytest.mark.parametrize(
+    "decision", [SendTo(REVIEWER, 1, Target.DRAWING), NoBox(REVIEWER, 1, True, False)]
+)
+def test_a_decision_on_the_chain_answers_its_reports(decision: SendTo | NoBox) -> None:
     session = one_ball()
     session.say("requirement/1/1", "box", cut_wrongly=(1,))
-    session.apply(SendTo(REVIEWER, 1, Target.DRAWING))
-    assert session.open == ["drawing/1/1"]
+    session.apply(decision)
+    assert session.chain(1).phase is not Phase.REVIEW
     assert session.state.cut_reports == ()
