@@ -74,6 +74,15 @@ def test_fix_span_changes_the_mentions_tokens() -> None:
     assert session.open == ["drawing/1/1"]
 
 
+def test_a_fixed_span_may_touch_its_neighbour() -> None:
+    for mention, start, end in ((1, 0, 3), (2, 2, 5)):
+        session = linking()
+        session.apply(FixSpan(REVIEWER, mention, start, end))
+        fixed = find_mention(session.state, mention)
+        assert fixed is not None
+        assert (fixed.start, fixed.end) == (start, end)
+
+
 def test_retype_changes_the_types() -> None:
     session = one_ball()
     session.apply(Retype(REVIEWER, 1, ("animals", "other")))
@@ -141,6 +150,15 @@ def test_split_of_a_nonvisual_chain_keeps_its_flags() -> None:
     session.apply(Split(REVIEWER, 1, (2,)))
     assert (session.chain(2).phase, session.chain(2).scene) == (Phase.NONVISUAL, True)
     assert session.state.is_finished
+
+
+def test_split_by_a_reviewer_is_not_verified() -> None:
+    session = Session("[people A man] .", "[people A guy] .", "[people Someone] .")
+    session.say("links/2-1/1", "yes")
+    session.say(session.open[0], "yes")
+    session.say("verification/1/1", "true")
+    session.apply(Split(REVIEWER, 1, (1, 2)))
+    assert session.open == ["drawing/1/1", "drawing/2/1"]
 
 
 def test_split_during_verification_verifies_what_is_left() -> None:

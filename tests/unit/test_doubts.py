@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation.pipeline.facts import NoBox, SendTo, Target
+from annotation.pipeline.facts import BoxAdd, BoxDelete, Decision, NoBox, SendTo, Target
 from annotation.pipeline.state import BoxStatus, Phase, find_box
-from tests.unit.images import REVIEWER, Session, boxed_man, finished_man, one_ball, one_man
+from tests.unit.images import RECT, REVIEWER, Session, boxed_man, finished_man, one_ball, one_man
 
 DISAGREES = "a second opinion disagrees with a doubted answer"
 
@@ -283,3 +283,104 @@ def test_a_refused_link_between_mentions_that_are_together_now_is_not_asked_agai
     session.say("links/3-2/1", "yes")
     session.doubt(doubted)
     assert session.open == ["verification/1/1"]
+
+
+def test_a_box_that_waits_for_quality_is_about_to_settle_that_one_can_be_drawn() -> None:
+    session = one_ball()
+    doubted = session.say("requirement/1/1", "box")
+    session.say("drawing/1/1", "box")
+    session.doubt(doubted)
+    assert session.open == ["quality/1/1"]
+
+
+def test_a_box_vote_never_carried_a_nonvisual_chain() -> None:
+    session = one_ball()
+    doubted = session.say("requirement/1/1", "nobox")
+    against = session.say("requirement/1/1", "box")
+    session.say("requirement/1/1", "nobox")
+    session.doubt(doubted)
+    session.doubt(against)
+    assert session.open == [f"requirement/1/1?{doubted}"]
+
+
+# A second opinion is no longer asked for when the decision no longer stands
+
+
+def doubted_nobox() -> Session:
+    session = one_ball()
+    session.say("requirement/1/1", "nobox", "nobox")
+    session.doubt(1)
+    return session
+
+
+def doubted_quality() -> Session:
+    session = boxed_man()
+    session.apply(BoxAdd(REVIEWER, 1, RECT))
+    session.doubt(2)
+    return session
+
+
+def doubted_coverage() -> Session:
+    session = finished_man()
+    session.doubt(4)
+    return session
+
+
+def doubted_link() -> Session:
+    session = two_linked()
+    session.doubt(1)
+    return session
+
+
+def doubted_verification() -> Session:
+    session = two_linked()
+    session.doubt(session.say("verification/1/1", "true"))
+    return session
+
+
+@pytest.mark.parametrize(
+    ("session", "decision", "opens"),
+    [
+        (doubted_link(), SendTo(REVIEWER, 1, Target.REVIEW), []),
+        (doubted_link(), SendTo(REVIEWER, 1, Target.LINKS), ["links/2-1/2"]),
+        (doubted_verification(), SendTo(REVIEWER, 1, Target.VERIFICATION), ["verification/1/2"]),
+        (doubted_nobox(), NoBox(REVIEWER, 1, False, True), []),
+        (doubted_nobox(), SendTo(REVIEWER, 1, Target.DRAWING), ["drawing/1/1"]),
+        (doubted_quality(), BoxDelete(REVIEWER, 1), ["coverage/1/4"]),
+        (doubted_quality(), SendTo(REVIEWER, 1, Target.REVIEW), []),
+        (doubted_coverage(), BoxAdd(REVIEWER, 1, RECT), []),
+        (doubted_coverage(), SendTo(REVIEWER, 1, Target.COVERAGE), ["coverage/1/3"]),
+    ],
+)
+def test_a_reviewers_decision_makes_a_second_opinion_pointless(
+    session: Session, decision: Decision, opens: list[str]
+) -> None:
+    assert [key for key in session.open if "?" in key]
+    session.apply(decision)
+    assert session.open == opens
+
+
+def test_only_the_chains_concerned_wait_and_go_to_review() -> None:
+    session = Session("[people A man] on [scene a road] .")
+    session.say("drawing/1/1", "box")
+    doubted = session.say("quality/1/1", "good")
+    session.doubt(doubted)
+    assert session.open == [f"quality/1/1?{doubted}", "requirement/2/1"]
+    session.say(f"quality/1/1?{doubted}", "bad")
+    assert [chain.phase for chain in session.state.chains] == [Phase.REVIEW, Phase.REQUIREMENT]
+
+
+def test_a_doubt_of_one_broken_chain_leaves_the_other() -> None:
+    session = Session(
+        "[people A man] and [animals a dog] .", "[people A guy] and [animals a puppy] ."
+    )
+    session.say("links/3-1/1", "yes")
+    session.say("links/4-2/1", "yes")
+    session.say("verification/1/1", "false")
+    doubted = session.say("verification/2/1", "false")
+    other = session.state.broken[0]
+    session.doubt(doubted)
+    assert session.state.broken[0] == other
+    again = session.say(f"verification/2/1?{doubted}", "false")
+    assert session.state.broken[0] == other
+    assert [vote.fact for vote in session.state.broken[1].votes] == [again]

@@ -180,3 +180,14 @@ def test_a_chain_in_review_stays_there_when_a_mention_joins_it_to_another() -> N
     assert session.partition == [(1, 2, 3)]
     assert session.chain(1).phase is Phase.REVIEW
     assert session.chain(1).review == "look here"
+
+
+def test_the_earliest_chain_is_that_of_the_earliest_mention_whatever_stands_for_it() -> None:
+    session = Session(
+        "[people A man] and [people a boy] .", "[people A very tall man] .", "[people Someone] ."
+    )
+    session.say("links/3-1/1", "yes")
+    session.say("links/3-2/1", "no")
+    session.say("links/4-2/1", "yes")
+    session.say("links/4-3/1", "yes")
+    assert session.partition == [(1, 3, 4), (2,)]
