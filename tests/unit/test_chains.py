@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 
 from annotation.pipeline.chains import Verdict, verdict
-from annotation.pipeline.facts import SendTo, Target
+from annotation.pipeline.facts import AcceptedImport, ImportedBox, ImportedChain, SendTo, Target
 from annotation.pipeline.state import BoxStatus, Phase, Vote
-from tests.unit.images import REVIEWER, Session
+from tests.unit.images import RECT, REVIEWER, Session
 
 
 def three_people(*phrases: str) -> Session:
@@ -80,6 +80,19 @@ def test_a_broken_chain_loses_its_boxes() -> None:
     session.say("verification/1/2", "false")
     assert [box.status for box in session.state.boxes] == [BoxStatus.REMOVED]
     assert {chain.phase for chain in session.state.chains} == {Phase.DRAWING}
+
+
+def test_a_box_that_another_chain_shares_stays_with_that_one() -> None:
+    session = Session("[people A man] and [people a boy] .", "[people A guy] .")
+    session.apply(
+        AcceptedImport(
+            chains=(ImportedChain((1, 3)), ImportedChain((2,))), boxes=(ImportedBox((1, 2), RECT),)
+        )
+    )
+    session.apply(SendTo(REVIEWER, 1, Target.VERIFICATION))
+    session.say("verification/1/1", "false")
+    (box,) = session.state.boxes
+    assert (box.chains, box.status) == ((2,), BoxStatus.ACCEPTED)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3])

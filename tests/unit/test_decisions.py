@@ -230,8 +230,10 @@ def test_join_without_boxes_goes_by_the_votes() -> None:
     session = Session("[other A ball] and [scene a road] .")
     session.say("requirement/1/1", "nobox", "nobox")
     session.say("requirement/2/1", "scene", "scene")
+    votes = session.chain(1).requirement
     session.apply(Join(REVIEWER, (1, 2)))
-    assert session.chain(1).phase is Phase.NONVISUAL
+    chain = session.chain(1)
+    assert (chain.phase, chain.requirement, chain.entries) == (Phase.NONVISUAL, votes, 0)
 
 
 # Boxes
@@ -305,6 +307,13 @@ def test_no_box_settles_the_chain(scene: bool, nobndbox: bool) -> None:
     assert (chain.phase, chain.scene, chain.nobndbox) == (Phase.NONVISUAL, scene, nobndbox)
     assert statuses(session) == ["removed"]
     assert session.state.is_finished
+
+
+def test_no_box_leaves_the_boxes_of_other_chains() -> None:
+    session = three_chains()
+    session.apply(NoBox(REVIEWER, 3, False, True))
+    assert statuses(session) == ["accepted"]
+    assert session.chain(1).phase is Phase.COVERAGE
 
 
 def test_no_box_leaves_a_shared_box_to_the_other_chain() -> None:
@@ -395,6 +404,34 @@ def test_sending_drops_a_box_that_waits_for_quality() -> None:
     session.apply(SendTo(REVIEWER, 1, Target.DRAWING))
     assert statuses(session) == ["removed"]
     assert session.open == ["drawing/1/2"]
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        BoxAdd(REVIEWER, 1, OTHER_RECT),
+        SendTo(REVIEWER, 1, Target.COVERAGE),
+        Join(REVIEWER, (1, 2)),
+    ],
+    ids=lambda decision: type(decision).__name__,
+)
+def test_coverage_that_a_reviewer_begins_is_the_first_entry(decision: Decision) -> None:
+    session = three_chains()
+    session.say("coverage/1/2", "no")
+    session.say("drawing/1/2", "box")
+    session.say("quality/2/1", "bad")
+    session.say("drawing/1/3", "none")
+    assert (session.chain(1).entries, session.chain(1).bad_boxes) == (2, 1)
+    session.apply(decision)
+    chain = session.chain(1)
+    assert (chain.phase, chain.entries, chain.bad_boxes) == (Phase.COVERAGE, 1, 0)
+
+
+def test_a_box_added_while_another_waits_for_quality_leaves_that_open() -> None:
+    session = one_man()
+    session.say("drawing/1/1", "box")
+    session.apply(BoxAdd(REVIEWER, 1, OTHER_RECT))
+    assert session.open == ["quality/1/1"]
 
 
 # Refusals

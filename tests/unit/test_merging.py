@@ -186,9 +186,9 @@ def test_an_accepted_import_comes_out_as_it_went_in() -> None:
     session.apply(
         AcceptedImport(
             chains=(ImportedChain((1,)), ImportedChain((2,))),
-            boxes=(ImportedBox((1,), WHOLE), ImportedBox((2,), WHOLE)),
+            boxes=(ImportedBox((1, 2), WHOLE), ImportedBox((1, 2), share(95))),
         )
     )
     merged = merge(session.state, Settings())
     assert [c.mentions for c in merged.chains] == [(1,), (2,)]
-    assert [box.chains for box in merged.boxes] == [(1,), (2,)]
+    assert [box.chains for box in merged.boxes] == [(1, 2), (1, 2)]
