@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from annotation.pipeline.chains import enter_verification
 from annotation.pipeline.coverage import restart_coverage
-from annotation.pipeline.cycling import NO_BOX_LEFT, to_review
+from annotation.pipeline.cycling import NO_BOX_LEFT, enter, to_review
 from annotation.pipeline.drawing import new_box
 from annotation.pipeline.facts import (
     BoxAdd,
@@ -29,6 +29,7 @@ from annotation.pipeline.reports import flags_of, with_flags
 from annotation.pipeline.requirement import STANDING_VOTE, begin_boxes
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import (
+    BEFORE_BOXES,
     Box,
     BoxStatus,
     Chain,
@@ -46,7 +47,6 @@ from annotation.pipeline.state import (
 )
 
 BY_REVIEWER = "sent by a reviewer"
-_BEFORE_BOXES = (Phase.LINKING, Phase.VERIFICATION)
 
 
 def decide(state: ImageState, decision: Decision, fact: Fact) -> ImageState:
@@ -144,16 +144,13 @@ def _split(state: ImageState, decision: Split, settings: Settings) -> ImageState
     part = replace(part, imported=chain.imported)
     rest = replace(chain, mentions=tuple(n for n in chain.mentions if n not in leaving))
     state = with_chain(state, part)
-    if chain.phase not in _BEFORE_BOXES:
-        if decision.boxes:
-            done = chain.phase is Phase.COMPLETE
-            phase = Phase.COMPLETE if done else Phase.COVERAGE
-            state = with_chain(state, replace(part, phase=phase))
-        elif chain.phase is Phase.NONVISUAL:
-            flags = {"scene": chain.scene, "nobndbox": chain.nobndbox}
-            state = with_chain(state, replace(part, phase=Phase.NONVISUAL, **flags))
-        else:
-            state = begin_boxes(state, part, settings)
+    if decision.boxes and chain.phase is Phase.COMPLETE:
+        state = with_chain(state, replace(part, phase=Phase.COMPLETE))
+    elif chain.phase is Phase.NONVISUAL:
+        flags = {"scene": chain.scene, "nobndbox": chain.nobndbox}
+        state = with_chain(state, replace(part, phase=Phase.NONVISUAL, **flags))
+    elif chain.phase not in BEFORE_BOXES:
+        state = begin_boxes(state, part, settings)
     state = _shrunk(state, rest, settings)
     return _boxes_changed(state, chain.number) if decision.boxes else state
 
@@ -168,24 +165,24 @@ def _shrunk(state: ImageState, chain: Chain, settings: Settings) -> ImageState:
 
 
 def _join(state: ImageState, decision: Join, settings: Settings) -> ImageState:
-    numbers = list(dict.fromkeys(decision.chains))
+    numbers = sorted(set(decision.chains))
     if len(numbers) < 2:
         raise FactRefusedError("a join takes at least two chains")
     chains = [_chain(state, number) for number in numbers]
     phases = {chain.phase for chain in chains}
-    for number in numbers:
-        state = _drop_proposal(state, number)
     state = join_chains(state, chains, ())
-    joined = next(c for c in state.chains if c.number in numbers)
+    joined = _chain(state, chains[0].number)
     joined = restart_coverage(replace(joined, entries=0, bad_boxes=0))
-    if phases.intersection(_BEFORE_BOXES):
-        return with_chain(state, replace(joined, phase=Phase.LINKING))
     if Phase.REVIEW in phases:
-        return with_chain(state, replace(joined, phase=Phase.REVIEW))
+        return with_chain(state, joined)
+    if phases.intersection(BEFORE_BOXES):
+        return with_chain(state, replace(joined, phase=Phase.LINKING))
     if accepted_boxes(state, joined.number):
         done = phases <= {Phase.COMPLETE, Phase.NONVISUAL}
-        phase = Phase.COMPLETE if done else Phase.COVERAGE
-        return with_chain(state, replace(joined, phase=phase, scene=False, nobndbox=False))
+        if not done:
+            return enter(state, joined, Phase.COVERAGE, settings)
+        joined = replace(joined, phase=Phase.COMPLETE, scene=False, nobndbox=False)
+        return with_chain(state, joined)
     if phases == {Phase.NONVISUAL}:
         return with_chain(state, joined)
     return begin_boxes(state, replace(joined, phase=Phase.LINKING), settings)
@@ -220,7 +217,7 @@ def _send_to(state: ImageState, decision: SendTo) -> ImageState:
             chain = replace(restart_coverage(chain), phase=Phase.COVERAGE, entries=1)
             return with_chain(state, chain)
         case Target.COMPLETE if boxes and not linking:
-            return with_chain(state, replace(chain, phase=Phase.COMPLETE))
+            return with_chain(state, replace(restart_coverage(chain), phase=Phase.COMPLETE))
         case _:
             raise FactRefusedError(_why_not(chain, decision.target, linking=linking))
 
@@ -268,11 +265,12 @@ def _no_box(state: ImageState, decision: NoBox) -> ImageState:
     chain = _chain_past_verification(state, decision.chain)
     if not (decision.scene or decision.nobndbox):
         raise FactRefusedError("say whether it is a scene, without a box, or both")
-    state = _detach_boxes(state, chain.number)
+    state = _forget_reports(_detach_boxes(state, chain.number), chain.mentions)
+    # The reviewer's word takes the place of all votes: it does not rest on them.
     return with_chain(
         state,
         replace(
-            restart_coverage(chain),
+            restart_coverage(_restart_requirement(chain)),
             phase=Phase.NONVISUAL,
             scene=decision.scene,
             nobndbox=decision.nobndbox,
@@ -341,7 +339,7 @@ def _chain(state: ImageState, number: int) -> Chain:
 
 def _chain_past_verification(state: ImageState, number: int) -> Chain:
     chain = _chain(state, number)
-    if chain.phase in _BEFORE_BOXES:
+    if chain.phase in BEFORE_BOXES:
         raise FactRefusedError(f"chain {number} is still being linked or verified")
     return chain
 

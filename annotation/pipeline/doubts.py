@@ -16,7 +16,7 @@ from annotation.pipeline.coverage import coverage_question, coverage_tally, sett
 from annotation.pipeline.cycling import SECOND_OPINION, to_review
 from annotation.pipeline.links import link_question, record_link
 from annotation.pipeline.quality import quality_question
-from annotation.pipeline.questions import BOX, FALSE, GOOD, NOBOX, TRUE, YES, Question, Stage
+from annotation.pipeline.questions import BOX, FALSE, GOOD, NO, NOBOX, TRUE, YES, Question, Stage
 from annotation.pipeline.reports import withdraw_reports
 from annotation.pipeline.requirement import (
     nonvisual_flags,
@@ -26,6 +26,7 @@ from annotation.pipeline.requirement import (
 )
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import (
+    BEFORE_BOXES,
     BoxStatus,
     BrokenChain,
     Chain,
@@ -101,7 +102,8 @@ def _ask_again(state: ImageState, question: Question, vote: Vote, decided: str) 
     )
     if opinion in state.second_opinions:
         return state
-    return replace(state, second_opinions=(*state.second_opinions, opinion))
+    opinions = sorted((*state.second_opinions, opinion), key=lambda o: o.question.doubted)
+    return replace(state, second_opinions=tuple(opinions))
 
 
 def _split_vote(votes: tuple[Vote, ...], fact: int) -> tuple[Vote | None, tuple[Vote, ...]]:
@@ -125,7 +127,8 @@ def _doubt_verification(state: ImageState, chain: Chain, judgment: int) -> Image
     if vote is None:
         return state
     state = with_chain(state, replace(chain, verification=rest))
-    if chain.phase in (Phase.VERIFICATION, Phase.LINKING) or TRUE in [v.answer for v in rest]:
+    kept_by_it = vote.answer == TRUE and TRUE not in [v.answer for v in rest]
+    if chain.phase in BEFORE_BOXES or not kept_by_it:
         return state
     return _ask_again(state, verification_question(chain), vote, TRUE)
 
@@ -139,7 +142,7 @@ def _doubt_requirement(
     chain = replace(chain, requirement=rest)
     state = with_chain(state, chain)
     if chain.phase is Phase.NONVISUAL:
-        if requirement_tally(rest, settings) is Phase.NONVISUAL:
+        if vote.answer == BOX or requirement_tally(rest, settings) is Phase.NONVISUAL:
             return state
         return _ask_again(state, requirement_question(chain), vote, NOBOX)
     # An accepted box has settled the matter by itself; a proposed one is about to.
@@ -158,7 +161,7 @@ def _doubt_coverage(
     chain = replace(chain, coverage=rest)
     state = with_chain(state, chain)
     if chain.phase is Phase.COMPLETE:
-        if coverage_tally(rest, settings) is Phase.COMPLETE:
+        if vote.answer == NO or coverage_tally(rest, settings) is Phase.COMPLETE:
             return state
         return _ask_again(state, coverage_question(chain), vote, YES)
     if chain.phase in (Phase.COVERAGE, Phase.DRAWING):
@@ -172,7 +175,10 @@ def _stands(state: ImageState, opinion: SecondOpinion) -> bool:
     if not concerned or any(chain.phase is Phase.REVIEW for chain in concerned):
         return False
     if question.stage is Stage.LINKS:
-        return any(link_question(link) == replace(question, doubted=0) for link in state.links)
+        # Verification or a reviewer may have parted or joined the two since.
+        together = chain_of(state, question.subject[0]) == chain_of(state, question.subject[1])
+        asked = any(link_question(link) == replace(question, doubted=0) for link in state.links)
+        return asked and together == (opinion.decided == YES)
     if question.stage is Stage.QUALITY:
         box = find_box(state, question.subject[0])
         wanted = BoxStatus.ACCEPTED if opinion.decided == GOOD else BoxStatus.DISCARDED
@@ -180,8 +186,7 @@ def _stands(state: ImageState, opinion: SecondOpinion) -> bool:
     chain = find_chain(state, question.subject[0])
     if question.stage is Stage.VERIFICATION:
         return chain is None or (
-            chain.verification_round == question.round
-            and chain.phase not in (Phase.LINKING, Phase.VERIFICATION)
+            chain.verification_round == question.round and chain.phase not in BEFORE_BOXES
         )
     assert chain is not None  # a chain is concerned, and it is this one
     if question.stage is Stage.REQUIREMENT:

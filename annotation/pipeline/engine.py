@@ -75,7 +75,8 @@ def apply(state: ImageState, fact: Fact) -> ImageState:
     """Return the state after one more fact.
 
     A judgment that comes too late, or from a worker who is not independent, changes nothing but
-    the count. FactRefusedError: the fact makes no sense here and must not be stored.
+    the number of facts; what it reports beside the answer is heard all the same.
+    FactRefusedError: the fact makes no sense here and must not be stored.
     """
     if fact.number != state.facts + 1:
         raise FactRefusedError(f"fact {fact.number} cannot follow fact {state.facts}")

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from annotation.pipeline.mentions import Mention
 from annotation.pipeline.questions import YES, Question, Stage
 from annotation.pipeline.state import (
+    BoxStatus,
     Chain,
     ImageState,
     Link,
@@ -40,7 +41,11 @@ def candidates(state: ImageState, mention: Mention) -> list[Chain]:
 def open_links(state: ImageState) -> list[Link]:
     """Return the pairs that wait for an answer, in order of their turns."""
     waiting = {m.number for m in unplaced(state)}
-    return [link for link in state.links if link.vote is None and link.mention in waiting]
+    return [
+        link
+        for link in state.links
+        if link.vote is None and link.mention in waiting and _still_matters(state, link)
+    ]
 
 
 def link_question(link: Link) -> Question:
@@ -77,37 +82,43 @@ def advance_turns(state: ImageState) -> ImageState:
 
 
 def join_chains(state: ImageState, chains: list[Chain], mentions: tuple[int, ...]) -> ImageState:
-    """Make one chain of several and of further mentions; the earliest keeps its number."""
-    first = min(chains, key=lambda c: c.mentions[:1])
-    gone = {c.number for c in chains if c.number != first.number}
+    """Make one chain of several and of further mentions; the first keeps its number.
+
+    If one of them is in review, all are now. A box that waits for Quality goes: it was drawn for
+    a chain of fewer mentions.
+    """
+    first = chains[0]
+    gone = {c.number for c in chains[1:]}
     members = {n for chain in chains for n in chain.mentions}.union(mentions)
     boxes = [
         replace(
             box,
             chains=tuple(dict.fromkeys(first.number if n in gone else n for n in box.chains)),
+            status=BoxStatus.REMOVED if box.status is BoxStatus.PROPOSED else box.status,
         )
         for box in state.boxes
-        if gone.intersection(box.chains)
+        if first.number in box.chains or gone.intersection(box.chains)
     ]
-    state = with_box(without_chain(state, *gone), *boxes)
-    return with_chain(state, replace(first, mentions=tuple(sorted(members))))
+    joined = replace(first, mentions=tuple(sorted(members)))
+    for chain in chains:
+        if chain.phase is Phase.REVIEW:
+            joined = replace(joined, phase=chain.phase, review=chain.review)
+            break
+    return with_chain(with_box(without_chain(state, *gone), *boxes), joined)
 
 
 def _take_turn(state: ImageState, mention: Mention) -> ImageState:
-    asked = [link for link in state.links if _is_asked(state, link, mention)]
-    if not asked:
-        return _open_turn(state, mention)
+    """Ask what is still to be asked about the mention, or end its turn."""
+    asked = [
+        link
+        for link in state.links
+        if link.mention == mention.number and _still_matters(state, link)
+    ]
     if any(link.vote is None for link in asked):
         return state
-    return _place(state, mention, asked)
-
-
-def _is_asked(state: ImageState, link: Link, mention: Mention) -> bool:
-    # A target that has lost its chain since (a reviewer took it out) no longer matters.
-    return link.mention == mention.number and chain_of(state, link.target) is not None
-
-
-def _open_turn(state: ImageState, mention: Mention) -> ImageState:
+    covered = {link.target for link in asked}
+    # The pairs are fixed once, whatever mentions of other types do to these chains meanwhile;
+    # only a reviewer can add a chain while a turn is open.
     links = tuple(
         Link(
             mention=mention.number,
@@ -115,11 +126,16 @@ def _open_turn(state: ImageState, mention: Mention) -> ImageState:
             round=state.link_round,
         )
         for chain in candidates(state, mention)
+        if not covered.intersection(chain.mentions)
     )
-    if not links:
-        return new_chain(state, [mention.number])[0]
-    # The pairs are fixed now, whatever mentions of other types do to these chains meanwhile.
-    return replace(state, links=tuple(sorted(state.links + links, key=_pair)))
+    if links:
+        return replace(state, links=tuple(sorted(state.links + links, key=_pair)))
+    return _place(state, mention, asked)
+
+
+def _still_matters(state: ImageState, link: Link) -> bool:
+    # A reviewer may have taken the target out of its chain since it was asked.
+    return chain_of(state, link.target) is not None
 
 
 def _place(state: ImageState, mention: Mention, asked: list[Link]) -> ImageState:

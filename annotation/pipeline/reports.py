@@ -6,22 +6,21 @@ from annotation.pipeline.cycling import CUT_WRONGLY, to_review
 from annotation.pipeline.facts import Fact, Judgment
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import (
+    BEFORE_BOXES,
     CaptionFlags,
     CutReport,
     ImageState,
-    Phase,
     Vote,
     chain_of,
 )
 
 REPORT = "report"
-# Chains that have not come to the box stages yet go on; begin_boxes looks at the reports.
-_BEFORE_BOXES = (Phase.LINKING, Phase.VERIFICATION)
 
 
 def record_reports(state: ImageState, judgment: Judgment, fact: Fact) -> ImageState:
+    """Note what the worker reports; it is heard even if the answer comes too late to count."""
     vote = Vote(fact=fact.number, worker=judgment.worker, answer=REPORT)
-    for number in judgment.cut_wrongly:
+    for number in sorted(set(judgment.cut_wrongly)):
         state = _report_cut(state, number, vote)
     for number in judgment.unrelated:
         state = _flag_caption(state, number, vote, fact.settings)
@@ -54,7 +53,8 @@ def withdraw_reports(state: ImageState, fact: int, settings: Settings) -> ImageS
 def _report_cut(state: ImageState, mention: int, vote: Vote) -> ImageState:
     state = replace(state, cut_reports=(*state.cut_reports, CutReport(mention=mention, vote=vote)))
     chain = chain_of(state, mention)
-    if chain is None or chain.phase in _BEFORE_BOXES:
+    if chain is None or chain.phase in BEFORE_BOXES:
+        # It goes on for now: begin_boxes looks at the reports.
         return state
     return to_review(state, chain, CUT_WRONGLY)
 

@@ -28,6 +28,7 @@ class Phase(StrEnum):
     REVIEW = "review"
 
 
+BEFORE_BOXES = (Phase.LINKING, Phase.VERIFICATION)
 SETTLED = (Phase.COMPLETE, Phase.NONVISUAL)
 
 
@@ -141,6 +142,8 @@ class Parts(msgspec.Struct, frozen=True, omit_defaults=True):
     chains: tuple[Chain, ...] = ()
     boxes: tuple[Box, ...] = ()
     flags: tuple[CaptionFlags, ...] = ()
+    cut_reports: tuple[CutReport, ...] = ()
+    second_opinions: tuple[SecondOpinion, ...] = ()
 
 
 class DecisionRecord(msgspec.Struct, frozen=True):

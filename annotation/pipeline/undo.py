@@ -11,10 +11,12 @@ from annotation.pipeline.state import (
     Box,
     CaptionFlags,
     Chain,
+    CutReport,
     DecisionRecord,
     ImageState,
     Link,
     Parts,
+    SecondOpinion,
 )
 
 Part = TypeVar("Part")
@@ -35,15 +37,28 @@ def undo(state: ImageState, decision: int) -> ImageState:
     if record is None:
         raise FactRefusedError(f"fact {decision} is no review decision that could be undone")
     before, after = record.before, record.after
-    return replace(
+    state = replace(
         state,
         mentions=_put_back(state.mentions, before.mentions, after.mentions, _number, "mention"),
         links=_put_back(state.links, before.links, after.links, _pair, "link"),
         chains=_put_back(state.chains, before.chains, after.chains, _number, "chain"),
         boxes=_put_back(state.boxes, before.boxes, after.boxes, _number, "box"),
         flags=_put_back(state.flags, before.flags, after.flags, _caption, "caption"),
+        cut_reports=_add_back(state.cut_reports, before.cut_reports, _report),
+        second_opinions=_add_back(state.second_opinions, before.second_opinions, _opinion),
         decisions=tuple(r for r in state.decisions if r is not record),
     )
+    _check_places(state)
+    return state
+
+
+def _check_places(state: ImageState) -> None:
+    """Refuse if a mention has found its place since by a turn that the decision only made due."""
+    placed = [number for chain in state.chains for number in chain.mentions]
+    visual = {mention.number for mention in state.mentions if mention.is_visual}
+    for number in placed:
+        if number not in visual or placed.count(number) > 1:
+            raise FactRefusedError(f"mention {number} has changed since; it cannot be undone")
 
 
 def _changed(this: ImageState, other: ImageState) -> Parts:
@@ -54,6 +69,8 @@ def _changed(this: ImageState, other: ImageState) -> Parts:
         chains=_only_in(this.chains, other.chains),
         boxes=_only_in(this.boxes, other.boxes),
         flags=_only_in(this.flags, other.flags),
+        cut_reports=_only_in(this.cut_reports, other.cut_reports),
+        second_opinions=_only_in(this.second_opinions, other.second_opinions),
     )
 
 
@@ -78,6 +95,13 @@ def _put_back(
     return tuple(sorted([*kept, *before], key=key))
 
 
+def _add_back(
+    current: tuple[Part, ...], gone: tuple[Part, ...], key: Callable[[Part], Key]
+) -> tuple[Part, ...]:
+    """Bring back what a decision has made pointless; what has come since stays."""
+    return tuple(sorted((*current, *_only_in(gone, current)), key=key))
+
+
 def _number(part: Mention | Chain | Box) -> Key:
     return (part.number,)
 
@@ -88,3 +112,11 @@ def _pair(link: Link) -> Key:
 
 def _caption(flags: CaptionFlags) -> Key:
     return (flags.caption,)
+
+
+def _report(report: CutReport) -> Key:
+    return report.vote.fact, report.mention
+
+
+def _opinion(opinion: SecondOpinion) -> Key:
+    return (opinion.question.doubted,)
