@@ -17,7 +17,7 @@ from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import SETTLED, ImageState, Phase, accepted_boxes
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import PERFECT, QUALITY, TYPICAL, Crowd, Profile
-from annotation.simulation.image import next_judgments
+from annotation.simulation.work import next_judgments
 from tests.unit.images import HEIGHT, WIDTH, Session
 
 LEFT, RIGHT = Rect(1, 1, 30, 30), Rect(51, 1, 80, 30)
