@@ -27,6 +27,7 @@ from annotation.pipeline.requirement import (
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import (
     BEFORE_BOXES,
+    Barred,
     BoxStatus,
     BrokenChain,
     Chain,
@@ -50,7 +51,7 @@ def doubt(state: ImageState, judgment: int, settings: Settings) -> ImageState:
         if link.vote is not None and link.vote.fact == judgment:
             question = link_question(link)
             if chain_of(state, link.mention) is None:
-                state = record_link(state, question, None)
+                state = _bar(record_link(state, question, None), question, link.vote)
             else:
                 state = _ask_again(state, question, link.vote, link.vote.answer)
     for broken in state.broken:
@@ -106,6 +107,10 @@ def _ask_again(state: ImageState, question: Question, vote: Vote, decided: str) 
     return replace(state, second_opinions=tuple(opinions))
 
 
+def _bar(state: ImageState, question: Question, vote: Vote) -> ImageState:
+    return replace(state, barred=(*state.barred, Barred(question=question, worker=vote.worker)))
+
+
 def _split_vote(votes: tuple[Vote, ...], fact: int) -> tuple[Vote | None, tuple[Vote, ...]]:
     doubted = next((vote for vote in votes if vote.fact == fact), None)
     return doubted, tuple(vote for vote in votes if vote.fact != fact)
@@ -127,6 +132,7 @@ def _doubt_verification(state: ImageState, chain: Chain, judgment: int) -> Image
     if vote is None:
         return state
     state = with_chain(state, replace(chain, verification=rest))
+    state = _bar(state, verification_question(chain), vote)
     kept_by_it = vote.answer == TRUE and TRUE not in [v.answer for v in rest]
     if chain.phase in BEFORE_BOXES or not kept_by_it:
         return state
@@ -140,7 +146,7 @@ def _doubt_requirement(
     if vote is None:
         return state
     chain = replace(chain, requirement=rest)
-    state = with_chain(state, chain)
+    state = _bar(with_chain(state, chain), requirement_question(chain), vote)
     if chain.phase is Phase.NONVISUAL:
         if vote.answer == BOX or requirement_tally(rest, settings) is Phase.NONVISUAL:
             return state
@@ -159,7 +165,7 @@ def _doubt_coverage(
     if vote is None:
         return state
     chain = replace(chain, coverage=rest)
-    state = with_chain(state, chain)
+    state = _bar(with_chain(state, chain), coverage_question(chain), vote)
     if chain.phase is Phase.COMPLETE:
         if vote.answer == NO or coverage_tally(rest, settings) is Phase.COMPLETE:
             return state

@@ -2,6 +2,7 @@
 
 from annotation.pipeline.questions import Question, Stage
 from annotation.pipeline.state import (
+    Barred,
     BoxStatus,
     ImageState,
     Vote,
@@ -14,9 +15,12 @@ from annotation.pipeline.state import (
 def may_answer(state: ImageState, question: Question, worker: int) -> bool:
     """Tell whether the worker may answer an open question.
 
-    Never two votes of one worker in one tally ("none needed" is a vote), never Quality on one's
-    own box, never Coverage right after drawing the latest accepted box. All else is allowed.
+    Never two votes of one worker in one tally ("none needed" is a vote, and so is one that was
+    doubted), never Quality on one's own box, never Coverage right after drawing the latest
+    accepted box. All else is allowed.
     """
+    if Barred(question=question, worker=worker) in state.barred:
+        return False
     if any(s.question == question and s.worker == worker for s in state.second_opinions):
         return False
     if question.stage is Stage.LINKS:

@@ -134,6 +134,13 @@ class SecondOpinion(msgspec.Struct, frozen=True):
     worker: int
 
 
+class Barred(msgspec.Struct, frozen=True):
+    """A worker whose vote in a tally was doubted: even reinstated, they have had their say."""
+
+    question: Question
+    worker: int
+
+
 class Parts(msgspec.Struct, frozen=True, omit_defaults=True):
     """The parts of a state that a review decision may change; see `decisions.py`."""
 
@@ -172,6 +179,7 @@ class ImageState(msgspec.Struct, frozen=True, omit_defaults=True):
     flags: tuple[CaptionFlags, ...] = ()
     cut_reports: tuple[CutReport, ...] = ()
     second_opinions: tuple[SecondOpinion, ...] = ()
+    barred: tuple[Barred, ...] = ()
     decisions: tuple[DecisionRecord, ...] = ()
 
     @property

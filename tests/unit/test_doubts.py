@@ -3,6 +3,8 @@
 import pytest
 
 from annotation.pipeline.facts import BoxAdd, BoxDelete, Decision, NoBox, SendTo, Target
+from annotation.pipeline.independence import may_answer
+from annotation.pipeline.questions import question_from_key
 from annotation.pipeline.state import BoxStatus, Phase, find_box
 from tests.unit.images import RECT, REVIEWER, Session, boxed_man, finished_man, one_ball, one_man
 
@@ -384,3 +386,26 @@ def test_a_doubt_of_one_broken_chain_leaves_the_other() -> None:
     again = session.say(f"verification/2/1?{doubted}", "false")
     assert session.state.broken[0] == other
     assert [vote.fact for vote in session.state.broken[1].votes] == [again]
+
+
+# Whoever was doubted has had their say
+
+
+@pytest.mark.parametrize("stage", ["links", "verification", "requirement", "coverage"])
+def test_a_doubted_worker_is_not_asked_the_same_again(stage: str) -> None:
+    if stage == "links":
+        session = Session("[people A man] and [people a boy] .", "[people A guy] .")
+        key, answer = "links/3-1/1", "no"
+    elif stage == "verification":
+        session, key, answer = two_linked("A man", "One man"), "verification/1/1", "false"
+    elif stage == "requirement":
+        session, key, answer = one_ball(), "requirement/1/1", "nobox"
+    else:
+        session, key, answer = boxed_man(), "coverage/1/2", "yes"
+    session.doubt(session.say(key, answer, worker=7))
+    assert key in session.open
+    question = question_from_key(key)
+    assert not may_answer(session.state, question, 7)
+    assert may_answer(session.state, question, 8)
+    session.say_late(key, answer, worker=7)
+    session.say(key, answer, worker=8)
