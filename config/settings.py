@@ -92,6 +92,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "rest_framework",
     "annotation",
+    "marketplace",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -193,6 +194,13 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
 }
+
+# --- Marketplace ------------------------------------------------------------------------------
+
+# The marketplace's share of every reward and bonus. Nothing, unless it is somebody's business.
+MARKETPLACE_FEE_PERCENT = int(os.environ.get("MARKETPLACE_FEE_PERCENT") or 0)
+# Whether anybody may sign up as a worker, or only who was invited.
+MARKETPLACE_OPEN_SIGN_UP = flag("MARKETPLACE_OPEN_SIGN_UP", default=not PRODUCTION)
 
 # --- Security --------------------------------------------------------------------------------
 

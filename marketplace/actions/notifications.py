@@ -1,0 +1,58 @@
+"""Notifications: written with the change that causes them, delivered until they are taken."""
+
+import json
+import uuid
+from datetime import datetime
+
+from marketplace.models import HIT, Event, HITType, NotificationSettings, Requester
+
+VERSION = "2014-08-15"
+
+
+def event_record(
+    *, hit: HIT, event_type: str, now: datetime, assignment_id: str | None = None
+) -> None:
+    """Put an event of a HIT into the outbox, if its type's notifications ask for it."""
+    wanted = NotificationSettings.objects.filter(
+        hit_type_id=hit.hit_type_id, is_active=True
+    ).first()
+    if wanted is None or event_type not in wanted.event_types:
+        return
+    body = event_body(
+        hit.requester,
+        hit.hit_type,
+        event_type=event_type,
+        now=now,
+        hit_id=hit.hit_id,
+        assignment_id=assignment_id,
+    )
+    Event.objects.create(
+        requester=hit.requester, destination=wanted.destination, body=body, next_try_at=now
+    )
+
+
+def event_body(
+    requester: Requester,
+    hit_type: HITType | None,
+    *,
+    event_type: str,
+    now: datetime,
+    hit_id: str | None = None,
+    assignment_id: str | None = None,
+) -> str:
+    """Return a notification as MTurk worded it; it never names the worker."""
+    event = {
+        "EventType": event_type,
+        "EventTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "HITTypeId": hit_type.hit_type_id if hit_type else None,
+        "HITId": hit_id,
+        "AssignmentId": assignment_id,
+    }
+    return json.dumps(
+        {
+            "EventDocVersion": VERSION,
+            "EventDocId": uuid.uuid4().hex,
+            "CustomerId": requester.requester_id,
+            "Events": [{name: value for name, value in event.items() if value is not None}],
+        }
+    )
