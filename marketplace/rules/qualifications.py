@@ -65,14 +65,14 @@ def is_met(requirement: Mapping[str, Any], standing: Standing) -> bool:
         return value is None
     if value is None:
         return False
-    wanted = requirement.get("IntegerValues") or []
+    wanted: list[int] = requirement.get("IntegerValues") or []
     if comparator == "In":
         return value in wanted
     if comparator == "NotIn":
         return value not in wanted
     if not wanted:
         return False
-    comparisons = {
+    comparisons: dict[str, bool] = {
         "LessThan": value < wanted[0],
         "LessThanOrEqualTo": value <= wanted[0],
         "GreaterThan": value > wanted[0],
