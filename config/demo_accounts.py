@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
 from django.core.exceptions import ImproperlyConfigured
 
 
@@ -14,11 +15,12 @@ class DemoAccount(NamedTuple):
     password: str
     staff: bool
     purpose: str
+    permission: str = ""
 
 
 DEMO_ACCOUNTS = (
     DemoAccount("admin", "chainbox-admin", True, "sees and administers everything"),
-    DemoAccount("researcher", "chainbox-researcher", False, "looks at campaigns"),
+    DemoAccount("researcher", "chainbox-researcher", False, "looks at campaigns", "view_campaign"),
 )
 
 
@@ -36,6 +38,13 @@ def ensure_demo_accounts() -> list[DemoAccount]:
         if created:
             user.set_password(account.password)
             user.save()
+        if account.permission:
+            # Also for an account made before the permission was asked for.
+            user.user_permissions.add(
+                Permission.objects.get(
+                    content_type__app_label="annotation", codename=account.permission
+                )
+            )
         if user.check_password(account.password):
             usable.append(account)
     return usable

@@ -201,6 +201,8 @@ REST_FRAMEWORK = {
 MARKETPLACE_FEE_PERCENT = int(os.environ.get("MARKETPLACE_FEE_PERCENT") or 0)
 # Whether anybody may sign up as a worker, or only who was invited.
 MARKETPLACE_OPEN_SIGN_UP = flag("MARKETPLACE_OPEN_SIGN_UP", default=not PRODUCTION)
+# Where people reach this site, for links that are printed.
+MARKETPLACE_URL = (os.environ.get("MARKETPLACE_URL") or "http://127.0.0.1:8000").rstrip("/")
 
 # --- Security --------------------------------------------------------------------------------
 

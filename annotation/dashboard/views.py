@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_required, permission_required
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -46,8 +46,12 @@ from annotation.selectors.photos import PhotoExpiredError, photo_find, photo_url
 RECENT_SHOWN = 8
 FACTS_SHOWN = 12
 
+# Accounts of crowd workers must not see what other workers answered.
+researchers_only = permission_required("annotation.view_campaign", raise_exception=True)
+
 
 @login_required
+@researchers_only
 @require_safe
 def campaigns(request: HttpRequest) -> HttpResponse:
     """All campaigns, or what to do while there is none."""
@@ -59,6 +63,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
+@researchers_only
 @require_safe
 def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """What happened in one campaign, and its images."""
@@ -92,6 +97,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
 
 
 @login_required
+@researchers_only
 @require_safe
 def image(request: HttpRequest, campaign_id: int, name: str) -> HttpResponse:
     """One image: its photo with boxes, captions, chains, and how it came to them."""

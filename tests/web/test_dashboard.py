@@ -5,7 +5,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
@@ -16,6 +15,7 @@ from annotation.actions.images import image_withdraw
 from annotation.actions.people import workers_simulated
 from annotation.pipeline.facts import BoxDelete, Judgment, SendTo, Target
 from annotation.pipeline.questions import Question, Stage
+from tests.web.accounts import researcher
 from tests.web.campaigns import HOSTILE, answer, image_named, small_campaign
 
 pytestmark = pytest.mark.django_db
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def reader(client: Client) -> Client:
-    """A plain signed-in account, as a researcher's is."""
-    client.force_login(User.objects.create_user("researcher"))
+    """An account that may look at campaigns and nothing else."""
+    client.force_login(researcher())
     return client
 
 
@@ -293,11 +293,11 @@ def test_statements_do_not_depend_on_the_size(
         answer(image_named(campaign, name), limit=1 + place)
     path = f"/campaigns/{campaign.pk}/"
     reader.get("/")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(9):
         reader.get("/")
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(16):
         reader.get(path)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(16):
         reader.get(path + "?status=open")
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(8):
         reader.get(path + f"images/{names[1]}/")

@@ -11,12 +11,15 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 
+from tests.web.accounts import researcher
+
 
 class Who(Enum):
     """The least one must be to see a page."""
 
     PUBLIC = "anybody"
     SIGNED_IN = "any signed-in account"
+    RESEARCHER = "an account that may view campaigns"
     STAFF = "staff"
 
 
@@ -27,9 +30,9 @@ TABLE: dict[str, Who] = {
     "logout": Who.PUBLIC,
     "admin-login": Who.PUBLIC,
     "admin:": Who.STAFF,
-    "campaigns": Who.SIGNED_IN,
-    "campaign": Who.SIGNED_IN,
-    "image": Who.SIGNED_IN,
+    "campaigns": Who.RESEARCHER,
+    "campaign": Who.RESEARCHER,
+    "image": Who.RESEARCHER,
     # The signature in the address is the permission: task pages in frames have no cookies.
     "photo": Who.PUBLIC,
 }
@@ -113,7 +116,9 @@ def test_who_may_see(client: Client, route: Route) -> None:
         return
     assert refused(client.get(route.path)) == (who is not Who.PUBLIC), "anonymous"
     client.force_login(User.objects.create_user("somebody"))
-    assert refused(client.get(route.path)) == (who is Who.STAFF), "signed in"
+    assert refused(client.get(route.path)) == (who in {Who.RESEARCHER, Who.STAFF}), "signed in"
+    client.force_login(researcher())
+    assert refused(client.get(route.path)) == (who is Who.STAFF), "researcher"
     client.force_login(User.objects.create_superuser("chief"))
     # Within the admin some pages are nobody's: read-only tables, lookups without a question.
     if not route.name.startswith("admin:") or route.name == "admin:index":

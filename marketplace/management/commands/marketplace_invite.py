@@ -1,0 +1,29 @@
+"""Print a link with which people can sign up as workers."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
+
+from marketplace.actions.workers import invitation_create
+
+
+class Command(BaseCommand):
+    help = "Print a link with which people can sign up as workers of the marketplace."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--places", type=int, default=1, help="for how many people (1)")
+        parser.add_argument("--days", type=int, help="for how many days (no end)")
+        parser.add_argument("--note", default="", help="what it is for; only you see it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make the invitation and print its link; the code is not kept and cannot be shown again."""
+        try:
+            _, code = invitation_create(
+                places=options["places"], days=options["days"], note=options["note"]
+            )
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        path = reverse("marketplace:sign-up")
+        self.stdout.write(f"{settings.MARKETPLACE_URL}{path}?code={code}")

@@ -1,0 +1,75 @@
+"""Who is asking: every page of a worker's own gets the worker from here, and from nowhere else."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from marketplace.models import Worker
+from marketplace.selectors.work import unread_count
+
+P = ParamSpec("P")
+
+
+def account_of(request: HttpRequest) -> User | None:
+    """Return who is signed in."""
+    return request.user if isinstance(request.user, User) else None
+
+
+def worker_of(request: HttpRequest) -> Worker | None:
+    """Return the worker who is signed in and has agreed to the terms."""
+    user = account_of(request)
+    if user is None:
+        return None
+    return Worker.objects.filter(user=user, erased_at=None, consented_at__isnull=False).first()
+
+
+def worker_required(
+    view: Callable[Concatenate[HttpRequest, Worker, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """Hand the signed-in worker to the view; others sign in or join first."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        came_for = request.get_full_path() if request.method == "GET" else ""
+        if account_of(request) is None:
+            return redirect_to_login(
+                came_for or reverse("marketplace:browse"), reverse("marketplace:login")
+            )
+        worker = worker_of(request)
+        if worker is None:
+            return redirect("marketplace:join")
+        return view(request, worker, *args, **kwargs)
+
+    return wrapped
+
+
+def page(
+    request: HttpRequest,
+    worker: Worker | None,
+    template: str,
+    context: dict[str, Any],
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """Render a page with what its head shows."""
+    context = {
+        "worker": worker,
+        "unread": unread_count(worker) if worker else 0,
+        **context,
+    }
+    return render(request, f"marketplace/{template}", context, status=status)
+
+
+def notice(
+    request: HttpRequest, worker: Worker | None, title: str, text: str, *, status: int
+) -> HttpResponse:
+    """Say that something cannot be had, and why."""
+    return page(
+        request, worker, "notice.html", {"notice_title": title, "notice_text": text}, status=status
+    )

@@ -1,0 +1,92 @@
+"""A requester's page in a frame: its address, its height, and what it may do."""
+
+import time
+
+import msgspec
+from django.core import signing
+from django.http import HttpRequest
+from django.urls import reverse
+
+from marketplace.models import HIT, Assignment
+from marketplace.rules.questions import (
+    ExternalQuestion,
+    HTMLQuestion,
+    QuestionForm,
+    frame_url,
+    parse_question,
+)
+from marketplace.site.policy import sandbox_for
+
+SALT = "marketplace.question"
+PREVIEW_SECONDS = 3600
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """What the page needs to show a frame. Height 0: as high as the window."""
+
+    url: str
+    height: int
+    sandbox: str
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What the signed address of an HTMLQuestion stands for."""
+
+    hit: int
+    assignment_id: str
+    until: int
+
+
+def question_of(hit: HIT) -> ExternalQuestion | HTMLQuestion | QuestionForm:
+    """Read a HIT's question; it was checked when the HIT was made."""
+    return parse_question(hit.question)
+
+
+def submit_to(request: HttpRequest) -> str:
+    """Return turkSubmitTo: pages put "/mturk/externalSubmit" straight behind it."""
+    return request.build_absolute_uri(reverse("marketplace:browse")).rstrip("/")
+
+
+def frame_for(
+    request: HttpRequest,
+    hit: HIT,
+    question: ExternalQuestion | HTMLQuestion | QuestionForm,
+    assignment: Assignment | None = None,
+) -> Frame | None:
+    """Return the frame of a HIT, to look at or to work in; None: it is a form of ours."""
+    if isinstance(question, QuestionForm):
+        return None
+    if isinstance(question, HTMLQuestion):
+        path = reverse("marketplace:question", kwargs={"token": _token(hit, assignment)})
+        address = request.build_absolute_uri(path)
+    else:
+        address = question.url
+    url = frame_url(
+        address,
+        hit_id=hit.hit_id,
+        assignment_id=assignment.assignment_id if assignment else None,
+        worker_id=assignment.worker.worker_id if assignment else None,
+        submit_to=submit_to(request) if assignment else None,
+    )
+    return Frame(url=url, height=question.frame_height, sandbox=sandbox_for(request, url))
+
+
+def token_read(token: str) -> Shown | None:
+    """Return what a token stands for; None if it is not ours or has run out."""
+    try:
+        shown = msgspec.convert(signing.loads(token, salt=SALT), Shown)
+    except (signing.BadSignature, msgspec.ValidationError):
+        return None
+    return shown if shown.until > time.time() else None
+
+
+def _token(hit: HIT, assignment: Assignment | None) -> str:
+    until = (
+        assignment.deadline.timestamp() if assignment else time.time() + PREVIEW_SECONDS
+    )
+    shown = Shown(
+        hit=hit.pk,
+        assignment_id=assignment.assignment_id if assignment else "",
+        until=int(until) + 1,
+    )
+    return signing.dumps(msgspec.to_builtins(shown), salt=SALT)

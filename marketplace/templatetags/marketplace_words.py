@@ -1,0 +1,19 @@
+"""Money and spans of time as the worker site writes them."""
+
+from django import template
+
+from marketplace.rules import money, wording
+
+register = template.Library()
+
+
+@register.filter
+def dollars(cents: int | None) -> str:
+    """Write cents as an amount: 5 is $0.05."""
+    return f"${money.dollars(cents or 0)}"
+
+
+@register.filter
+def duration(seconds: int | None) -> str:
+    """Write seconds as, say, 1 hour 30 minutes."""
+    return wording.duration_words(int(seconds or 0))

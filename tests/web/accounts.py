@@ -1,0 +1,12 @@
+"""Accounts that tests of pages sign in with."""
+
+from django.contrib.auth.models import Permission, User
+
+
+def researcher() -> User:
+    """Make an account that may look at campaigns and nothing else."""
+    made = User.objects.create_user("researcher")
+    made.user_permissions.add(
+        Permission.objects.get(content_type__app_label="annotation", codename="view_campaign")
+    )
+    return made
