@@ -104,10 +104,11 @@ class Command(BaseCommand):
             campaign = campaign_create(name=options["campaign"])
             self.stdout.write(f"Campaign {campaign.name!r} made.")
         imported = self._write(campaign, check, MentionFinder.load(options["mentions"]))
-        self.stdout.write(
-            f"{imported.added:,} images added, {imported.pictured:,} given their photo, "
-            f"{imported.unchanged:,} were there already."
-        )
+        self.stdout.write(f"{imported.added:,} images added.")
+        if imported.pictured:
+            self.stdout.write(f"{imported.pictured:,} that were there got their photo.")
+        if imported.unchanged:
+            self.stdout.write(f"{imported.unchanged:,} were there already, unchanged.")
         if check.problems:
             self.stdout.write(f"{len(check.problems):,} bad entries left out.")
 
