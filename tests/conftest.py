@@ -73,13 +73,15 @@ def _service(variable: str) -> str:
     return url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A real Chromium, headless; `make test` installs one where it can."""
     path = find_chromium()
     if path is None:
         pytest.skip("there is no Chromium: see tests/browsers.py")
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright waits in an event loop of its own thread, which Django takes for async code.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield chromium
         chromium.close()
