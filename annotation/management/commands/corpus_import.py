@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.actions.campaigns import CampaignError, campaign_create
 from annotation.actions.corpus import (
@@ -17,6 +17,7 @@ from annotation.actions.corpus import (
     conflicts,
     images_import,
 )
+from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
 from annotation.models import Campaign, Image
 from annotation.pipeline.corpus import CorpusImage, Problem
@@ -30,7 +31,7 @@ BATCH = 200
 MOST_PROBLEMS = 50
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Import a captioned corpus into a campaign, which is made if it is not there. The file "
         "is read twice: first to check it, then to import it. If anything is wrong nothing is "
