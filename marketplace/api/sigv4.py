@@ -46,7 +46,7 @@ class Authorization(msgspec.Struct, frozen=True):
     terminator: str
     signed_headers: tuple[str, ...]
     signature: str
-    # The time of signing, as the request gives it.
+    # The time of signing, in ISO 8601's basic format.
     time: str
 
     @property
@@ -98,7 +98,7 @@ def read_authorization(headers: Mapping[str, str]) -> tuple[Authorization, datet
         name.strip(): value.strip()
         for name, _, value in (part.partition("=") for part in rest.split(","))
     }
-    time = headers.get("x-amz-date") or headers.get("date") or ""
+    time = headers.get("x-amz-date") or _basic(headers.get("date", ""))
     missing = [
         f"Authorization header requires '{name}' parameter. "
         for name in ("Credential", "Signature", "SignedHeaders")
@@ -247,6 +247,14 @@ def _read_time(text: str) -> datetime:
         f"Date must be in ISO-8601 'basic format'. Got '{text}'. "
         "See http://en.wikipedia.org/wiki/ISO_8601"
     )
+
+
+def _basic(date: str) -> str:
+    """Return the basic form of a Date header as HTTP writes it; anything else unchanged."""
+    try:
+        return datetime.strptime(date, "%a, %d %b %Y %H:%M:%S GMT").strftime(_BASIC_TIME)
+    except ValueError:
+        return date
 
 
 def _write_time(time: datetime) -> str:
