@@ -211,6 +211,11 @@ MARKETPLACE_OPEN_SIGN_UP = flag("MARKETPLACE_OPEN_SIGN_UP", default=not PRODUCTI
 # Whether notifications may go to addresses on this machine and its networks. On a site that others
 # can reach they may not: a requester could make the server call what only the server can see.
 MARKETPLACE_PRIVATE_WEBHOOKS = flag("MARKETPLACE_PRIVATE_WEBHOOKS", default=not PRODUCTION)
+# Where requesters reach the marketplace's API: their endpoint_url.
+MARKETPLACE_URL = (
+    os.environ.get("MARKETPLACE_URL")
+    or f"http://localhost:{os.environ.get('PORT') or 8000}/marketplace/api"
+)
 
 # --- Security --------------------------------------------------------------------------------
 

@@ -19,5 +19,6 @@ urlpatterns = [
         name="admin-login",
     ),
     path("admin/", admin.site.urls),
+    path("marketplace/api/", include("marketplace.api.urls")),
     path("", include("annotation.dashboard.urls")),
 ]
