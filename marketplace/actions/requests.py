@@ -1,6 +1,6 @@
 """Workers ask for qualifications; some take a test; requesters decide, or an answer key does."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -10,10 +10,12 @@ from marketplace.actions.assignments import WorkRefusedError
 from marketplace.actions.qualifications import DEFAULT_VALUE, qualification_grant
 from marketplace.clock import database_now
 from marketplace.models import QualificationRequest, QualificationType, TestAttempt, Worker
-from marketplace.rules.errors import RequestError, invalid_state
+from marketplace.rules.errors import invalid_state
 from marketplace.rules.questions import (
+    Problem,
     check_form_answers,
     form_answers_xml,
+    form_selections,
     grade,
     parse_answer_key,
     parse_test,
@@ -21,6 +23,14 @@ from marketplace.rules.questions import (
 
 ASKED_BEFORE = "You have asked for this qualification before, and it can be asked for only once."
 PENDING = "Your request for this qualification is waiting for the requester."
+
+
+class AnswersRefusedError(WorkRefusedError):
+    """The answers to a test will not do as they are; the test stays open."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("Some answers are missing or will not do.")
+        self.problems = problems
 
 
 class RequestOutcome(msgspec.Struct, frozen=True):
@@ -71,7 +81,8 @@ def qualification_request(
     worker: Worker,
     fields: Iterable[tuple[str, str]] = (),
 ) -> RequestOutcome:
-    """Ask for a qualification, with the answers if it has a test (WorkRefusedError).
+    """Ask for a qualification, with the answers if it has a test (WorkRefusedError,
+    AnswersRefusedError).
 
     It is granted at once if the type is AutoGranted or its answer key can grade the test;
     otherwise the request waits for the requester.
@@ -138,15 +149,15 @@ def _take_answers(
     if attempt is None:
         raise WorkRefusedError("The time for this test has run out, or it was not begun.")
     test = parse_test(qualification_type.test)
-    try:
-        answers = check_form_answers(test, fields)
-    except RequestError as error:
-        raise WorkRefusedError(str(error)) from None
+    problems = check_form_answers(test, fields)
+    if problems:
+        raise AnswersRefusedError(problems)
     attempt.finished_at = now
     attempt.save(update_fields=["finished_at"])
     score = None
     if qualification_type.answer_key:
-        score = grade(parse_answer_key(qualification_type.answer_key, test), answers)
+        key = parse_answer_key(qualification_type.answer_key, test)
+        score = grade(key, form_selections(test, fields))
     return form_answers_xml(test, fields), score
 
 

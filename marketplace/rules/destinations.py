@@ -17,7 +17,7 @@ def invalid_endpoint(reason: str) -> RequestError:
 
 
 def destination_check(destination: str, transport: str) -> None:
-    """Refuse what is no webhook: queues and topics of Amazon's, e-mail, and plain http elsewhere."""
+    """Refuse what is no webhook: Amazon's queues and topics, e-mail, plain http elsewhere."""
     if transport == "Email":
         raise invalid_endpoint("notifications by e-mail are not sent; give a webhook's https URL.")
     if destination.startswith("arn:"):

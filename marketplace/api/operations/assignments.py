@@ -6,10 +6,10 @@ from marketplace.actions.assignments import assignment_approve, assignment_rejec
 from marketplace.actions.bonuses import bonus_send
 from marketplace.actions.settling import hit_settle
 from marketplace.api.operations import present
-from marketplace.api.operations.hits import price
 from marketplace.api.operations.paging import listing
 from marketplace.models import Assignment, BonusPayment, Requester
 from marketplace.rules.errors import RequestError, does_not_exist, invalid_value
+from marketplace.rules.money import cents
 from marketplace.selectors.owned import SUBMITTED, own_assignment, own_hit, worker_named
 
 # As MTurk worded which states an operation can be called with.
@@ -39,7 +39,7 @@ def list_assignments_for_hit(caller: Requester, params: dict[str, Any]) -> dict[
 def approve_assignment(caller: Requester, params: dict[str, Any]) -> dict[str, Any]:
     assignment_approve(
         assignment=_settled(caller, params["AssignmentId"], TO_DECIDE),
-        feedback=_feedback(params),
+        feedback=params.get("RequesterFeedback", ""),
         override_rejection=bool(params.get("OverrideRejection")),
     )
     return {}
@@ -47,13 +47,14 @@ def approve_assignment(caller: Requester, params: dict[str, Any]) -> dict[str, A
 
 def reject_assignment(caller: Requester, params: dict[str, Any]) -> dict[str, Any]:
     assignment_reject(
-        assignment=_settled(caller, params["AssignmentId"], TO_DECIDE), feedback=_feedback(params)
+        assignment=_settled(caller, params["AssignmentId"], TO_DECIDE),
+        feedback=params["RequesterFeedback"],
     )
     return {}
 
 
 def send_bonus(caller: Requester, params: dict[str, Any]) -> dict[str, Any]:
-    amount = price("BonusAmount", params["BonusAmount"])
+    amount = cents(params["BonusAmount"])
     if not amount:
         raise invalid_value("BonusAmount", params["BonusAmount"])
     bonus_send(
@@ -113,10 +114,3 @@ def _settled(caller: Requester, assignment_id: str, allowed: str) -> Assignment:
     hit_settle(hit=assignment.hit)
     assignment.refresh_from_db(fields=["status", "approved_at", "due_at"])
     return assignment
-
-
-def _feedback(params: dict[str, Any]) -> str:
-    text = str(params.get("RequesterFeedback") or "")
-    if any(ord(letter) < 32 and letter not in "\t\n\r" for letter in text):
-        raise invalid_value("RequesterFeedback", text)
-    return text

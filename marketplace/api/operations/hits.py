@@ -24,8 +24,6 @@ from marketplace.selectors.hits import hits_of, hits_requiring, reviewable_hits,
 from marketplace.selectors.owned import own_hit, own_hit_type, qualification_type_named
 
 AUTO_APPROVAL_DELAY = 2_592_000
-# What a column of the database can hold; no reward comes near.
-MOST_CENTS = 2_147_483_647
 
 
 def create_hit_type(caller: Requester, params: dict[str, Any]) -> dict[str, Any]:
@@ -111,14 +109,6 @@ def list_review_policy_results_for_hit(caller: Requester, params: dict[str, Any]
     }
 
 
-def price(name: str, amount: str) -> int:
-    """Read an amount of money that a column can hold."""
-    found = cents(amount)
-    if found > MOST_CENTS:
-        raise invalid_value(name, amount)
-    return found
-
-
 def _publish(
     caller: Requester,
     params: dict[str, Any],
@@ -171,7 +161,7 @@ def _type_properties(params: dict[str, Any]) -> TypeProperties:
         title=params["Title"],
         description=params["Description"],
         keywords=params.get("Keywords", ""),
-        reward_cents=price("Reward", params["Reward"]),
+        reward_cents=cents(params["Reward"]),
         assignment_duration=params["AssignmentDurationInSeconds"],
         auto_approval_delay=params.get("AutoApprovalDelayInSeconds", AUTO_APPROVAL_DELAY),
         requirements=params.get("QualificationRequirements", []),
