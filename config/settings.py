@@ -160,8 +160,15 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(CHAINBOX_VAR / "celerybeat-schedule")
-# Periodic tasks go here: {"name": {"task": "annotation.…", "schedule": seconds}}.
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+# A task that has not been started by the time the next one comes is of no use any more.
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    for name, task, seconds in [
+        ("marketplace-sweep", "marketplace_sweep", 10),
+        ("marketplace-deliver", "marketplace_deliver", 10),
+        ("marketplace-dispose", "marketplace_dispose", 60),
+    ]
+}
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
 else:
@@ -201,8 +208,14 @@ REST_FRAMEWORK = {
 MARKETPLACE_FEE_PERCENT = int(os.environ.get("MARKETPLACE_FEE_PERCENT") or 0)
 # Whether anybody may sign up as a worker, or only who was invited.
 MARKETPLACE_OPEN_SIGN_UP = flag("MARKETPLACE_OPEN_SIGN_UP", default=not PRODUCTION)
-# Where people reach this site, for links that are printed.
-MARKETPLACE_URL = (os.environ.get("MARKETPLACE_URL") or "http://127.0.0.1:8000").rstrip("/")
+# Whether notifications may go to addresses on this machine and its networks. On a site that others
+# can reach they may not: a requester could make the server call what only the server can see.
+MARKETPLACE_PRIVATE_WEBHOOKS = flag("MARKETPLACE_PRIVATE_WEBHOOKS", default=not PRODUCTION)
+# Where requesters reach the marketplace's API: their endpoint_url.
+MARKETPLACE_URL = (
+    os.environ.get("MARKETPLACE_URL")
+    or f"http://localhost:{os.environ.get('PORT') or 8000}/marketplace/api"
+)
 
 # --- Security --------------------------------------------------------------------------------
 

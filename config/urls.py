@@ -19,6 +19,7 @@ urlpatterns = [
         name="admin-login",
     ),
     path("admin/", admin.site.urls),
+    path("marketplace/api/", include("marketplace.api.urls")),
     path("marketplace/", include("marketplace.site.urls")),
     path("", include("annotation.dashboard.urls")),
 ]

@@ -120,14 +120,15 @@ def assignment_submit(*, assignment: Assignment, answer: str) -> None:
 def assignment_approve(
     *, assignment: Assignment, feedback: str = "", override_rejection: bool = False
 ) -> None:
-    """Approve and pay, once. A rejection can be overridden for thirty days."""
+    """Approve and pay, once. A rejection can be overridden for thirty days from the submission."""
     hit, assignment = _lock(assignment)
     now = database_now()
     overridable = (
         override_rejection
         and assignment.status == AssignmentStatus.REJECTED
-        and assignment.rejected_at is not None
-        and assignment.rejected_at > now - timedelta(days=OVERRIDE_DAYS)
+        and assignment.submitted_at is not None
+        and assignment.submitted_at > now - timedelta(days=OVERRIDE_DAYS)
+        and hit.disposed_at is None
     )
     if assignment.status != AssignmentStatus.SUBMITTED and not overridable:
         raise invalid_state("Assignment", "Submitted")

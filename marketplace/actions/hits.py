@@ -48,10 +48,11 @@ def hit_type_make(
         "auto_approval_delay": auto_approval_delay,
         "requirements": requirements,
     }
-    text = json.dumps(properties, sort_keys=True, ensure_ascii=False)
+    # The order in which requirements are named makes no other type.
+    alike = {**properties, "requirements": sorted(requirements, key=_as_text)}
     return HITType.objects.get_or_create(
         requester=requester,
-        fingerprint=hashlib.sha256(text.encode()).hexdigest(),
+        fingerprint=hashlib.sha256(_as_text(alike).encode()).hexdigest(),
         defaults=properties,
     )[0]
 
@@ -199,3 +200,7 @@ def hit_dispose(*, hit: HIT) -> None:
     hit.save(update_fields=["disposed_at"])
     hit_refresh(hit=hit, now=now)
     event_record(hit=hit, event_type="HITDisposed", now=now)
+
+
+def _as_text(value: dict[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

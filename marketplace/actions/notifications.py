@@ -4,7 +4,7 @@ import json
 import uuid
 from datetime import datetime
 
-from marketplace.models import HIT, Event, HITType, NotificationSettings, Requester
+from marketplace.models import HIT, Event, NotificationSettings, Requester
 
 VERSION = "2014-08-15"
 
@@ -20,11 +20,12 @@ def event_record(
         return
     body = event_body(
         hit.requester,
-        hit.hit_type,
+        hit.hit_type.hit_type_id,
         event_type=event_type,
         now=now,
         hit_id=hit.hit_id,
         assignment_id=assignment_id,
+        version=wanted.version,
     )
     Event.objects.create(
         requester=hit.requester, destination=wanted.destination, body=body, next_try_at=now
@@ -33,24 +34,25 @@ def event_record(
 
 def event_body(
     requester: Requester,
-    hit_type: HITType | None,
+    hit_type_id: str | None,
     *,
     event_type: str,
     now: datetime,
     hit_id: str | None = None,
     assignment_id: str | None = None,
+    version: str = VERSION,
 ) -> str:
     """Return a notification as MTurk worded it; it never names the worker."""
     event = {
         "EventType": event_type,
         "EventTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "HITTypeId": hit_type.hit_type_id if hit_type else None,
+        "HITTypeId": hit_type_id,
         "HITId": hit_id,
         "AssignmentId": assignment_id,
     }
     return json.dumps(
         {
-            "EventDocVersion": VERSION,
+            "EventDocVersion": version,
             "EventDocId": uuid.uuid4().hex,
             "CustomerId": requester.requester_id,
             "Events": [{name: value for name, value in event.items() if value is not None}],

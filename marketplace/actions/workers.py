@@ -111,10 +111,7 @@ def messages_mark_read(*, worker: Worker, ids: list[int]) -> None:
 
 def _has_other_duties(user: User) -> bool:
     return bool(
-        user.is_staff
-        or user.is_superuser
-        or user.user_permissions.exists()
-        or user.groups.exists()
+        user.is_staff or user.is_superuser or user.user_permissions.exists() or user.groups.exists()
     )
 
 

@@ -57,9 +57,9 @@ def earnings_by_day(worker: Worker, most: int = 60) -> list[Day]:
 
 
 def bonuses_of(worker: Worker) -> QuerySet[BonusPayment]:
-    return worker.bonuses.select_related(
-        "requester", "assignment__hit__hit_type"
-    ).order_by("-granted_at", "-pk")
+    return worker.bonuses.select_related("requester", "assignment__hit__hit_type").order_by(
+        "-granted_at", "-pk"
+    )
 
 
 def worker_data(worker: Worker) -> dict[str, Any]:
@@ -135,9 +135,9 @@ def worker_data(worker: Worker) -> dict[str, Any]:
                 "answer": one.answer,
                 "reason": one.reason,
             }
-            for one in worker.qualification_requests.select_related(
-                "qualification_type"
-            ).order_by("pk")
+            for one in worker.qualification_requests.select_related("qualification_type").order_by(
+                "pk"
+            )
         ],
         "tests": [
             {

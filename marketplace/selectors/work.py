@@ -114,9 +114,9 @@ def qualification_types_offered(worker: Worker, text: str = "") -> QuerySet[Qual
         pk__in=worker.qualifications.filter(is_granted=True).values("qualification_type")
     )
     found = found.exclude(
-        pk__in=worker.qualification_requests.filter(
-            status=QualificationRequest.PENDING
-        ).values("qualification_type")
+        pk__in=worker.qualification_requests.filter(status=QualificationRequest.PENDING).values(
+            "qualification_type"
+        )
     )
     for word in text.split():
         found = found.filter(
@@ -149,9 +149,7 @@ def attempt_open(
     )
 
 
-def qualification_of(
-    worker: Worker, qualification_type: QualificationType
-) -> Qualification | None:
+def qualification_of(worker: Worker, qualification_type: QualificationType) -> Qualification | None:
     """Return the worker's qualification of a type, if it is granted."""
     return worker.qualifications.filter(
         qualification_type=qualification_type, is_granted=True

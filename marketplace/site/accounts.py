@@ -79,7 +79,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
             request,
             None,
             "By invitation only",
-            "To sign up here you need the link of an invitation. Ask whoever told you of this site.",
+            "To sign up you need the link of an invitation. Ask whoever told you of this site.",
             status=200,
         )
     form = SignUpForm(request.POST or None, initial={"code": code})
@@ -196,6 +196,4 @@ def account_erase(request: HttpRequest, worker: Worker) -> HttpResponse:
             status=200,
         )
     status = 400 if form.is_bound else 200
-    return page(
-        request, worker, "erase.html", {"form": form, "section": "account"}, status=status
-    )
+    return page(request, worker, "erase.html", {"form": form, "section": "account"}, status=status)

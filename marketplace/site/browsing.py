@@ -65,9 +65,7 @@ def group(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
     return _preview(request, worker, found, hit)
 
 
-def _preview(
-    request: HttpRequest, worker: Worker, found: Group, hit: HIT | None
-) -> HttpResponse:
+def _preview(request: HttpRequest, worker: Worker, found: Group, hit: HIT | None) -> HttpResponse:
     question = question_of(hit) if hit else None
     frame: Frame | None = None
     if hit is not None and question is not None:

@@ -127,7 +127,9 @@ class BrowseForm(forms.Form):
         required=False,
         max_length=100,
         label="Search",
-        widget=forms.TextInput(attrs={"type": "search", "placeholder": "Title, keyword, requester"}),
+        widget=forms.TextInput(
+            attrs={"type": "search", "placeholder": "Title, keyword, requester"}
+        ),
     )
     reward = forms.DecimalField(
         required=False,

@@ -81,9 +81,7 @@ def token_read(token: str) -> Shown | None:
 
 
 def _token(hit: HIT, assignment: Assignment | None) -> str:
-    until = (
-        assignment.deadline.timestamp() if assignment else time.time() + PREVIEW_SECONDS
-    )
+    until = assignment.deadline.timestamp() if assignment else time.time() + PREVIEW_SECONDS
     shown = Shown(
         hit=hit.pk,
         assignment_id=assignment.assignment_id if assignment else "",

@@ -6,7 +6,9 @@ from html import escape
 _SUBMIT = re.compile(
     r"(?:https?:)?//(?:[a-z0-9-]+\.)*mturk\.com/+mturk/externalSubmit", re.IGNORECASE
 )
-_SUBMIT_HERE = re.compile(r"(<form\b[^>]*\saction\s*=\s*[\"']?)/mturk/externalSubmit", re.IGNORECASE)
+_SUBMIT_HERE = re.compile(
+    r"(<form\b[^>]*\saction\s*=\s*[\"']?)/mturk/externalSubmit", re.IGNORECASE
+)
 _OLD_SCRIPT = re.compile(
     r"(?:https?:)?//[a-z0-9.-]*amazonaws\.com/[a-z0-9./_-]*externalHIT_v1\.js", re.IGNORECASE
 )
@@ -14,7 +16,9 @@ _CROWD_SCRIPT = re.compile(
     r"(?:https?:)?//assets\.crowd\.aws/crowd-html-elements(?:\.min)?\.js", re.IGNORECASE
 )
 _INPUT = re.compile(r"<input\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
-_IS_ASSIGNMENT = re.compile(r"\sname\s*=\s*(\"assignmentId\"|'assignmentId'|assignmentId(?=[\s/>]))")
+_IS_ASSIGNMENT = re.compile(
+    r"\sname\s*=\s*(\"assignmentId\"|'assignmentId'|assignmentId(?=[\s/>]))"
+)
 _VALUE = re.compile(r"\svalue\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE)
 
 

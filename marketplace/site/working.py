@@ -79,13 +79,9 @@ def _form(
         problems = check_form_answers(question, fields)
         if not problems:
             try:
-                assignment_submit(
-                    assignment=assignment, answer=form_answers_xml(question, fields)
-                )
+                assignment_submit(assignment=assignment, answer=form_answers_xml(question, fields))
             except WorkRefusedError as error:
-                return notice(
-                    request, worker, "This was not submitted", str(error), status=409
-                )
+                return notice(request, worker, "This was not submitted", str(error), status=409)
             return _go_on(request, worker, assignment)
     context = _context(request, assignment, now)
     context["form_page"] = FormPage(question, fields, problems)

@@ -1,6 +1,7 @@
 """Print a link with which people can sign up as workers."""
 
 from typing import Any
+from urllib.parse import urljoin
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -18,12 +19,12 @@ class Command(BaseCommand):
         parser.add_argument("--note", default="", help="what it is for; only you see it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make the invitation and print its link; the code is not kept and cannot be shown again."""
+        """Make the invitation and print its link, which cannot be shown a second time."""
         try:
             _, code = invitation_create(
                 places=options["places"], days=options["days"], note=options["note"]
             )
         except ValueError as error:
             raise CommandError(str(error)) from error
-        path = reverse("marketplace:sign-up")
-        self.stdout.write(f"{settings.MARKETPLACE_URL}{path}?code={code}")
+        link = urljoin(settings.MARKETPLACE_URL, reverse("marketplace:sign-up"))
+        self.stdout.write(f"{link}?code={code}")
