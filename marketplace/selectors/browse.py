@@ -115,8 +115,8 @@ def hit_to_preview(worker: Worker, hit_type: HITType, hit_id: str = "") -> HIT |
 
 
 def _groups(worker: Worker, types: Q) -> list[Group]:
-    counted = {
-        row["hit_type"]: row
+    counted: dict[int, dict[str, Any]] = {
+        int(row["hit_type"]): dict(row)
         for row in open_hits(worker, database_now())
         .filter(types)
         .values("hit_type")

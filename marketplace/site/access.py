@@ -35,7 +35,7 @@ def worker_required(
     """Hand the signed-in worker to the view; others sign in or join first."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         came_for = request.get_full_path() if request.method == "GET" else ""
         if account_of(request) is None:
             return redirect_to_login(

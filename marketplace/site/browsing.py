@@ -14,6 +14,7 @@ from marketplace.actions.assignments import (
 )
 from marketplace.models import HIT, HITType, Worker
 from marketplace.rules.groups import hit_type_id_of
+from marketplace.rules.questions import QuestionForm
 from marketplace.selectors.browse import (
     Group,
     group_find,
@@ -22,9 +23,10 @@ from marketplace.selectors.browse import (
     hit_type_find,
 )
 from marketplace.site.access import notice, page, worker_required
+from marketplace.site.formpage import FormPage
 from marketplace.site.forms import BrowseForm
 from marketplace.site.frames import Frame, frame_for, question_of
-from marketplace.site.policy import allow_frame
+from marketplace.site.policy import allow_frame, allow_media
 
 PER_PAGE = 25
 NO_GROUP = "There is no such group of HITs"
@@ -74,11 +76,11 @@ def _preview(request: HttpRequest, worker: Worker, found: Group, hit: HIT | None
         "group": found,
         "hit": hit,
         "frame": frame,
-        "form": question if frame is None else None,
+        "form_page": FormPage(question, None, []) if isinstance(question, QuestionForm) else None,
         "section": "browse",
     }
     response = page(request, worker, "group.html", context)
-    return allow_frame(response, frame.url) if frame else response
+    return allow_frame(response, frame.url) if frame else allow_media(response)
 
 
 @worker_required

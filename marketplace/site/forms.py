@@ -81,7 +81,7 @@ class SignUpForm(JoinForm):
 
     def clean_username(self) -> str:
         """Refuse a name that is taken, in whatever case it is written."""
-        name = User.normalize_username(self.cleaned_data["username"])
+        name = str(User.normalize_username(self.cleaned_data["username"]))
         if User.objects.filter(username__iexact=name).exists():
             raise ValidationError("This name is taken. Please choose another.")
         return name

@@ -54,15 +54,21 @@ def origin_of(url: str) -> str:
 
 def sandbox_for(request: HttpRequest, url: str) -> str:
     """Return a frame's sandbox. A page of our own origin must not be able to act as we."""
-    words = _SANDBOX
-    if origin_of(url) != origin_of(request.build_absolute_uri("/")):
-        words = (*words, "allow-same-origin")
-    return " ".join(words)
+    is_ours = origin_of(url) == origin_of(request.build_absolute_uri("/"))
+    return " ".join(_SANDBOX if is_ours else (*_SANDBOX, "allow-same-origin"))
 
 
 def allow_frame(response: HttpResponse, url: str) -> HttpResponse:
     """Let the page show this address in a frame; and ours, which answers a submission."""
     response.headers[HEADER] = page_policy(frame_src=f"'self' {origin_of(url)}")
+    return response
+
+
+def allow_media(response: HttpResponse) -> HttpResponse:
+    """Let a form of ours show the pictures, sounds and films that its questions name."""
+    response.headers[HEADER] = page_policy(
+        img_src="'self' data: https: http:", media_src="https: http:"
+    )
     return response
 
 

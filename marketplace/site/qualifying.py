@@ -22,6 +22,7 @@ from marketplace.selectors.work import (
 )
 from marketplace.site.access import notice, page, worker_required
 from marketplace.site.formpage import FormPage, fields_of
+from marketplace.site.policy import allow_media
 
 PER_PAGE = 25
 NONE = "There is no such qualification"
@@ -142,4 +143,5 @@ def _show(
         "form_page": FormPage(parse_test(found.test), fields, problems),
         "section": "qualifications",
     }
-    return page(request, worker, "test.html", context, status=400 if problems else 200)
+    status = 400 if problems else 200
+    return allow_media(page(request, worker, "test.html", context, status=status))

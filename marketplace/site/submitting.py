@@ -5,7 +5,6 @@ from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.templatetags.static import static
-from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
@@ -118,7 +117,7 @@ def _result(
 @xframe_options_exempt
 @require_safe
 def question(request: HttpRequest, token: str) -> HttpResponse:
-    """The page of an HTMLQuestion, for our frame. The signature in the address is the permission."""
+    """The page of an HTMLQuestion, for our frame. The signed address is the permission."""
     shown = token_read(token)
     hit = HIT.objects.filter(pk=shown.hit, disposed_at=None).first() if shown else None
     if shown is None or hit is None:

@@ -24,7 +24,7 @@ from marketplace.selectors.work import assignment_find
 from marketplace.site.access import notice, page, worker_required
 from marketplace.site.formpage import FormPage, fields_of
 from marketplace.site.frames import frame_for, question_of
-from marketplace.site.policy import allow_frame
+from marketplace.site.policy import allow_frame, allow_media
 
 NOT_YOURS = "There is no such assignment of yours"
 NOT_YOURS_TEXT = "Look at your work for what you have accepted."
@@ -85,7 +85,8 @@ def _form(
             return _go_on(request, worker, assignment)
     context = _context(request, assignment, now)
     context["form_page"] = FormPage(question, fields, problems)
-    return page(request, worker, "work.html", context, status=400 if problems else 200)
+    status = 400 if problems else 200
+    return allow_media(page(request, worker, "work.html", context, status=status))
 
 
 def _go_on(request: HttpRequest, worker: Worker, assignment: Assignment) -> HttpResponse:
