@@ -17,3 +17,9 @@ def dollars(cents: int | None) -> str:
 def duration(seconds: int | None) -> str:
     """Write seconds as, say, 1 hour 30 minutes."""
     return wording.duration_words(int(seconds or 0))
+
+
+@register.filter
+def kind(part: object) -> str:
+    """Return what kind of content a part of a question is."""
+    return type(part).__name__
