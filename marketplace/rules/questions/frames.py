@@ -1,0 +1,69 @@
+"""The address of a requester's page: which are allowed, and what the frame adds to them."""
+
+import re
+from collections.abc import Collection
+from urllib.parse import quote, urlsplit
+
+from marketplace.rules.errors import RequestError, invalid_value
+
+PREVIEW_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+# Pages under development: on these hosts, and on no others, http is as good as https.
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+
+# Browsers drop or turn round these characters, and so might go elsewhere than was checked.
+_UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff]")
+_HOST = re.compile(r"[^\s/?#@%<>\"'`{|}^\[\]]+")
+
+
+def check_external_url(url: str, *, allow_http_hosts: Collection[str] = LOCAL_HOSTS) -> str:
+    """Return the address without white space around it; refuse one a frame must not show."""
+    url = url.strip(" \t\r\n")
+    if _UNSAFE.search(url):
+        raise _refused(url, "It must not have spaces, control characters or backslashes.")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise _refused(url, "It is not a complete address.") from error
+    if parts.scheme not in ("https", "http"):
+        raise _refused(url, "It must begin with https://.")
+    if "@" in parts.netloc:
+        raise _refused(url, "It must not have a user name or password.")
+    if not _HOST.fullmatch(host) or port == 0:
+        raise _refused(url, "It must name a host.")
+    if parts.scheme == "http" and host not in allow_http_hosts:
+        raise _refused(url, "It must begin with https://.")
+    return url
+
+
+def frame_url(
+    external_url: str,
+    *,
+    hit_id: str,
+    assignment_id: str | None = None,
+    worker_id: str | None = None,
+    submit_to: str | None = None,
+) -> str:
+    """Return the address the frame shows: to look at, or for the worker who has the assignment.
+
+    >>> frame_url("https://example.org/?a=1#top", hit_id="3H")
+    'https://example.org/?a=1&assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=3H#top'
+    """
+    added = {"assignmentId": assignment_id or PREVIEW_ASSIGNMENT, "hitId": hit_id}
+    if assignment_id is not None:
+        if worker_id is not None:
+            added["workerId"] = worker_id
+        if submit_to is not None:
+            # Pages put "/mturk/externalSubmit" straight behind it.
+            added["turkSubmitTo"] = submit_to.rstrip("/")
+    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in added.items())
+    address, hash_mark, fragment = external_url.partition("#")
+    joint = "&" if "?" in address else "?"
+    if address.endswith(("?", "&")):
+        joint = ""
+    return f"{address}{joint}{query}{hash_mark}{fragment}"
+
+
+def _refused(url: str, reason: str) -> RequestError:
+    error = invalid_value("ExternalURL", url[:200])
+    return RequestError(error.code, f"{error} {reason}")
