@@ -109,7 +109,8 @@ def event_deliver(*, event: Event) -> bool:
 
 def retry_at(now: datetime, attempts: int) -> datetime:
     """Return when to try again after so many attempts: 10 s, 20 s, 40 s, … an hour."""
-    return now + min(FIRST_RETRY * 2 ** min(attempts - 1, 20), LONGEST_PAUSE)
+    doublings = max(0, min(attempts - 1, 20))
+    return now + min(FIRST_RETRY * (1 << doublings), LONGEST_PAUSE)
 
 
 def _claim(event: Event) -> bool:

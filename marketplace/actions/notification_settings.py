@@ -1,6 +1,7 @@
 """Where the events of a HIT type are sent."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from django.db import transaction
@@ -34,7 +35,7 @@ def notification_settings_update(
         current.is_active = is_active
         current.save(update_fields=["is_active"])
         return
-    values = {
+    values: dict[str, Any] = {
         "destination": specification.destination,
         "transport": specification.transport,
         "version": specification.version,

@@ -252,7 +252,8 @@ def _read_time(text: str) -> datetime:
 def _basic(date: str) -> str:
     """Return the basic form of a Date header as HTTP writes it; anything else unchanged."""
     try:
-        return datetime.strptime(date, "%a, %d %b %Y %H:%M:%S GMT").strftime(_BASIC_TIME)
+        time = datetime.strptime(re.sub(r" [-+]0000$", " GMT", date), "%a, %d %b %Y %H:%M:%S GMT")
+        return time.strftime(_BASIC_TIME)
     except ValueError:
         return date
 

@@ -56,8 +56,6 @@ LIMITS: dict[str, Limit] = {
     "Subject": Limit(1, 200),
     "MessageText": Limit(1, 4_096),
     "WorkerIds": Limit(1, 100),
-    # The longest address that browsers and servers agree on.
-    "Destination": Limit(1, 2_048),
 }
 
 # Characters that no XML document may hold, and that no database keeps in all cases.

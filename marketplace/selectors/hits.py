@@ -15,10 +15,15 @@ def places_by_hit(hits: Iterable[HIT], now: datetime) -> dict[int, Places]:
 
     Who has run out of time no longer has a place, even if nobody has noted it yet.
     """
-    listed = list(hits)
+    maximum = {hit.pk: hit.max_assignments for hit in hits}
     counted = {
-        row.pop("hit_id"): row
-        for row in Assignment.objects.filter(hit__in=[hit.pk for hit in listed])
+        row["hit_id"]: Places(
+            maximum=maximum[row["hit_id"]],
+            accepted=row["accepted"],
+            submitted=row["submitted"],
+            completed=row["completed"],
+        )
+        for row in Assignment.objects.filter(hit__in=list(maximum))
         .values("hit_id")
         .annotate(
             accepted=Count("pk", filter=Q(status=AssignmentStatus.ACCEPTED, deadline__gt=now)),
@@ -27,10 +32,9 @@ def places_by_hit(hits: Iterable[HIT], now: datetime) -> dict[int, Places]:
         )
         .order_by()
     }
-    nothing = {"accepted": 0, "submitted": 0, "completed": 0}
     return {
-        hit.pk: Places(maximum=hit.max_assignments, **counted.get(hit.pk, nothing))
-        for hit in listed
+        hit: counted.get(hit) or Places(maximum=most, accepted=0, submitted=0, completed=0)
+        for hit, most in maximum.items()
     }
 
 

@@ -16,6 +16,7 @@ from tests.processes import ROOT, environment
         ["crowd_simulate", "--campaign", "zoo"],
         ["state_check"],
         ["demo_load"],
+        ["marketplace_requester", "lab"],
     ],
     ids=lambda words: words[0],
 )

@@ -37,6 +37,33 @@ TABLE: dict[str, Who] = {
     "photo": Who.PUBLIC,
     # Here the permission is the request's own signature.
     "marketplace-api": Who.PUBLIC,
+    # The worker site. Who has an account but is no worker yet is asked to become one.
+    "marketplace:browse": Who.SIGNED_IN,
+    "marketplace:group": Who.SIGNED_IN,
+    "marketplace:accept": Who.SIGNED_IN,
+    "marketplace:old-preview": Who.SIGNED_IN,
+    "marketplace:old-project": Who.SIGNED_IN,
+    "marketplace:dashboard": Who.SIGNED_IN,
+    "marketplace:work": Who.SIGNED_IN,
+    "marketplace:return": Who.SIGNED_IN,
+    "marketplace:status": Who.SIGNED_IN,
+    "marketplace:earnings": Who.SIGNED_IN,
+    "marketplace:messages": Who.SIGNED_IN,
+    "marketplace:qualifications": Who.SIGNED_IN,
+    "marketplace:qualification": Who.SIGNED_IN,
+    "marketplace:request": Who.SIGNED_IN,
+    "marketplace:test": Who.SIGNED_IN,
+    "marketplace:join": Who.SIGNED_IN,
+    "marketplace:account": Who.SIGNED_IN,
+    "marketplace:account-data": Who.SIGNED_IN,
+    "marketplace:account-erase": Who.SIGNED_IN,
+    "marketplace:login": Who.PUBLIC,
+    "marketplace:logout": Who.PUBLIC,
+    "marketplace:sign-up": Who.PUBLIC,
+    "marketplace:terms": Who.PUBLIC,
+    # Frames have no cookies: the assignment's id and the signed address are the permission.
+    "marketplace:external-submit": Who.PUBLIC,
+    "marketplace:question": Who.PUBLIC,
 }
 # Exceptions inside a namespace: Django's own sign-in and sign-out pages have to be open.
 TABLE |= {"admin:login": Who.PUBLIC, "admin:logout": Who.PUBLIC}
@@ -112,7 +139,7 @@ def test_no_entry_is_out_of_date() -> None:
 def test_who_may_see(client: Client, route: Route) -> None:
     who = entry(route.name)
     assert who is not None, "say in TABLE who may see this"
-    if route.name in {"admin-login", "admin:login", "admin:logout", "logout"}:
+    if route.name in {"admin-login", "admin:login", "admin:logout", "logout", "marketplace:logout"}:
         # These lead to the sign-in page on purpose.
         assert client.get(route.path).status_code in {200, 302, 405}
         return

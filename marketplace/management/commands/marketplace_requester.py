@@ -6,6 +6,8 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, DjangoHelpFormatter
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from marketplace.actions.ledger import funds_add
 from marketplace.actions.requesters import access_key_issue, access_key_revoke, requester_create
@@ -57,6 +59,11 @@ class Command(BaseCommand):
         parser.add_argument("--revoke", metavar="KEY", help="make this access key invalid")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            raise CommandError(
+                "The database has no tables yet, or old ones: run `python manage.py migrate` first."
+            )
         requester = Requester.objects.filter(name=options["name"]).first()
         known = requester is not None
         if requester is None:
