@@ -1,7 +1,7 @@
 """QuestionFormAnswers: what a worker submitted, as the XML requesters get."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
 from marketplace.rules.questions.schema import (
@@ -45,11 +45,6 @@ def read_answers(xml: str) -> list[tuple[str, tuple[str, ...]]]:
     answers = [_read_answer(child) for child in children.many("Answer")]
     children.end()
     return answers
-
-
-def selected(answers: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tuple[str, ...]]:
-    """Return answers by question, as the grading takes them."""
-    return dict(answers)
 
 
 def xml_text(text: str) -> str:
