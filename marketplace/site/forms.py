@@ -12,14 +12,16 @@ from marketplace.rules.countries import COUNTRIES, STATES
 from marketplace.selectors.browse import SORTS, Filter
 
 _COUNTRY_CHOICES = [("", "Choose a country"), *COUNTRIES.items()]
-_STATE_CHOICES = [("", "Not in the United States, or rather not say"), *STATES.items()]
+_STATE_CHOICES = [("", "None, or rather not say"), *STATES.items()]
 
 
 class AboutForm(forms.Form):
     """What requirements can ask about a worker."""
 
     country = forms.ChoiceField(choices=_COUNTRY_CHOICES, label="Country you live in")
-    subdivision = forms.ChoiceField(choices=_STATE_CHOICES, required=False, label="State")
+    subdivision = forms.ChoiceField(
+        choices=_STATE_CHOICES, required=False, label="State, if you live in the United States"
+    )
     is_adult = forms.BooleanField(
         required=False,
         label="I am an adult and willing to see HITs with adult content",
