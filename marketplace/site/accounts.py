@@ -84,7 +84,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         )
     form = SignUpForm(request.POST or None, initial={"code": code})
     if request.method == "POST" and form.is_valid():
-        user = _made(form, open_to_all=is_open)
+        user = _made(form, code=code, open_to_all=is_open)
         if user is not None:
             login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
             messages.success(request, "Welcome! Your account is ready.")
@@ -93,7 +93,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     return page(request, None, "sign_up.html", {"form": form}, status=status)
 
 
-def _made(form: SignUpForm, *, open_to_all: bool) -> User | None:
+def _made(form: SignUpForm, *, code: str, open_to_all: bool) -> User | None:
     given = form.cleaned_data
     try:
         worker = worker_sign_up(
@@ -104,7 +104,7 @@ def _made(form: SignUpForm, *, open_to_all: bool) -> User | None:
             subdivision=given["subdivision"],
             is_adult=given["is_adult"],
             open_to_all=open_to_all,
-            code=given["code"],
+            code=code,
         )
     except SignUpRefusedError as error:
         form.add_error(None, str(error))

@@ -11,7 +11,6 @@ from marketplace.actions.requests import qualification_request, request_refusal,
 from marketplace.clock import database_now
 from marketplace.models import QualificationType, TestAttempt, Worker
 from marketplace.rules.questions import Problem, check_form_answers, parse_test
-from marketplace.selectors.qualifying import standing_of
 from marketplace.selectors.work import (
     attempt_open,
     qualification_of,
@@ -46,7 +45,6 @@ def qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
         "pages": offered.paginator.get_elided_page_range(offered.number, on_each_side=1),
         "kept": kept.urlencode(),
         "text": text,
-        "standing": standing_of(worker),
         "section": "qualifications",
     }
     return page(request, worker, "qualifications.html", context)

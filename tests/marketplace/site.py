@@ -1,4 +1,4 @@
-"""What the tests of the worker site share: accounts that are signed in, questions, pages as text."""
+"""What the tests of the worker site share: signed-in workers, questions, pages as text."""
 
 import re
 from html import unescape

@@ -38,8 +38,8 @@ def work() -> Assignment:
     return accepted(signed_in(new_worker()), new_hit(make_requester()))
 
 
-def snapshot() -> list[dict[str, object]]:
-    return list(Assignment.objects.order_by("pk").values())
+def snapshot() -> list[tuple[object, ...]]:
+    return list(Assignment.objects.order_by("pk").values_list())
 
 
 @pytest.mark.parametrize("path", [SUBMIT, "/marketplace//mturk/externalSubmit"])
