@@ -53,6 +53,7 @@ format: setup
 
 # -k: the second run is worth having even when the first has failed; the status says if either did.
 test: lint
+	@$(BIN)/python -m tests.browsers
 	$(BIN)/python -m tests.services -- $(MAKE) --no-print-directory -k test-sqlite test-postgres
 
 # The two runs of `make test`, which provides TEST_POSTGRES_URL and TEST_REDIS_URL.

@@ -201,6 +201,11 @@ REST_FRAMEWORK = {
 MARKETPLACE_FEE_PERCENT = int(os.environ.get("MARKETPLACE_FEE_PERCENT") or 0)
 # Whether anybody may sign up as a worker, or only who was invited.
 MARKETPLACE_OPEN_SIGN_UP = flag("MARKETPLACE_OPEN_SIGN_UP", default=not PRODUCTION)
+# Where requesters reach the marketplace's API: their endpoint_url.
+MARKETPLACE_URL = (
+    os.environ.get("MARKETPLACE_URL")
+    or f"http://localhost:{os.environ.get('PORT') or 8000}/marketplace/api"
+)
 
 # --- Security --------------------------------------------------------------------------------
 

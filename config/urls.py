@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from config.throttle import ThrottledLoginView
@@ -19,5 +19,7 @@ urlpatterns = [
         name="admin-login",
     ),
     path("admin/", admin.site.urls),
+    # Clients differ in whether they put a slash after their endpoint_url, and sign what they send.
+    re_path(r"^marketplace/api/?", include("marketplace.api.urls")),
     path("", include("annotation.dashboard.urls")),
 ]

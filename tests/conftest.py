@@ -9,8 +9,10 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import TransactionTestCase
 from django.test.utils import override_settings
+from playwright.sync_api import Browser, sync_playwright
 
 from annotation.models import append_only
+from tests.browsers import ARGUMENTS, find_chromium
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_serialized_rollback", "live_server"}
 
@@ -69,6 +71,20 @@ def _service(variable: str) -> str:
     if not url:
         pytest.skip(f"{variable} is not set: see `make test`")
     return url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real Chromium, headless; `make test` installs one where it can."""
+    path = find_chromium()
+    if path is None:
+        pytest.skip("there is no Chromium: see tests/browsers.py")
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright waits in an event loop of its own thread, which Django takes for async code.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture

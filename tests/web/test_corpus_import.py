@@ -77,13 +77,13 @@ def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
     before = everything()
     text = corpus_import(DEMO, images=DEMO / "photos", gold=True)
     assert everything() == before
-    assert "0 images added, 0 given their photo, 10 were there already" in text
+    assert "0 images added.\n10 were there already, unchanged." in text
 
 
 def test_a_stopped_import_goes_on_where_it_was(tmp_path: Path) -> None:
     corpus_import(token_file(tmp_path, "".join(TOKENS.splitlines(keepends=True)[:2])))
     text = corpus_import(token_file(tmp_path))
-    assert "1 images added, 0 given their photo, 1 were there already" in text
+    assert "1 images added.\n1 were there already, unchanged." in text
     assert Image.objects.count() == 2
 
 
@@ -141,7 +141,7 @@ def test_photos_can_come_later_and_are_stored_once(tmp_path: Path) -> None:
     corpus_import(token_file(tmp_path))
     assert Image.objects.get(name="one").width == 0
     text = corpus_import(token_file(tmp_path), images=photos)
-    assert "2 given their photo" in text
+    assert "2 that were there got their photo" in text
     files = set(Image.objects.values_list("file", flat=True))
     assert len(files) == 1
     assert default_storage.exists(files.pop())

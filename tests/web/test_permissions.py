@@ -32,6 +32,8 @@ TABLE: dict[str, Who] = {
     "image": Who.SIGNED_IN,
     # The signature in the address is the permission: task pages in frames have no cookies.
     "photo": Who.PUBLIC,
+    # Here the permission is the request's own signature.
+    "marketplace-api": Who.PUBLIC,
 }
 # Exceptions inside a namespace: Django's own sign-in and sign-out pages have to be open.
 TABLE |= {"admin:login": Who.PUBLIC, "admin:logout": Who.PUBLIC}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.actions.campaigns import CampaignError, campaign_create
 from annotation.actions.corpus import (
@@ -17,6 +17,7 @@ from annotation.actions.corpus import (
     conflicts,
     images_import,
 )
+from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
 from annotation.models import Campaign, Image
 from annotation.pipeline.corpus import CorpusImage, Problem
@@ -30,7 +31,7 @@ BATCH = 200
 MOST_PROBLEMS = 50
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Import a captioned corpus into a campaign, which is made if it is not there. The file "
         "is read twice: first to check it, then to import it. If anything is wrong nothing is "
@@ -104,10 +105,11 @@ class Command(BaseCommand):
             campaign = campaign_create(name=options["campaign"])
             self.stdout.write(f"Campaign {campaign.name!r} made.")
         imported = self._write(campaign, check, MentionFinder.load(options["mentions"]))
-        self.stdout.write(
-            f"{imported.added:,} images added, {imported.pictured:,} given their photo, "
-            f"{imported.unchanged:,} were there already."
-        )
+        self.stdout.write(f"{imported.added:,} images added.")
+        if imported.pictured:
+            self.stdout.write(f"{imported.pictured:,} that were there got their photo.")
+        if imported.unchanged:
+            self.stdout.write(f"{imported.unchanged:,} were there already, unchanged.")
         if check.problems:
             self.stdout.write(f"{len(check.problems):,} bad entries left out.")
 

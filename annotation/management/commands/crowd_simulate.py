@@ -4,10 +4,11 @@ import argparse
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.actions.people import workers_simulated
 from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
 from annotation.models import Image
 from annotation.simulation.crowd import PERFECT, TYPICAL, Crowd
@@ -24,7 +25,7 @@ def positive(text: str) -> int:
     return number
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Let simulated workers answer a campaign's open questions from its answer key (imported "
         "with --gold), erring as often as the paper's workers did. Prints judgments per stage "

@@ -4,16 +4,16 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
 
 import annotation
+from annotation.management.database import DatabaseCommand
 from annotation.models import Image
 
 DEMO = Path(annotation.__file__).parent / "demo"
 CAMPAIGN = "demo"
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Load the demo campaign: ten photos with five captions each. A simulated crowd works on "
         "it until nothing is left to ask. Doing it again changes nothing."

@@ -3,14 +3,15 @@
 import argparse
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.actions.images import image_withdraw
 from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
 from annotation.models import Image
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Withdraw images (rights, privacy): their photos and captions are removed for good and "
         "nothing more is asked about them. Their facts stay, so that they can be counted. "

@@ -6,14 +6,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.actions.releases import NOT_INCLUDED, ReleaseBuildError, release_build
 from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Merge and write a campaign's finished images as a release: Sentences/, Annotations/, "
         "split lists and UNRELATED_CAPTIONS, as Flickr30k Entities has them. Images that are not "

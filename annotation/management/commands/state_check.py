@@ -4,16 +4,17 @@ import argparse
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.actions.state import state_rebuild
 from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
 from annotation.management.progress import with_progress
 from annotation.models import Image
 from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Rebuild every image from its facts and compare the result with the stored state. "
         "Changes nothing, unless --rebuild asks to write the differing states anew. "

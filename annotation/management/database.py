@@ -1,0 +1,19 @@
+"""Commands that need the database: they say what to do when its tables are not there."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+
+class DatabaseCommand(BaseCommand):
+    """A command that begins by making sure that the database is up to date."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            raise CommandError(
+                "The database has no tables yet, or old ones: run `python manage.py migrate` first."
+            )
+        return super().execute(*args, **options)

@@ -1,0 +1,31 @@
+"""Requesters and their access keys."""
+
+from django.db import transaction
+
+from marketplace.clock import database_now
+from marketplace.models import AccessKey, Requester
+
+
+@transaction.atomic
+def requester_create(*, name: str) -> Requester:
+    """Make a requester with a first access key. ValueError: the name will not do."""
+    if not 1 <= len(name) <= 100 or not name.isprintable() or name != name.strip():
+        raise ValueError("A requester's name has 1 to 100 printable characters.")
+    if Requester.objects.filter(name=name).exists():
+        raise ValueError(f"There is a requester {name!r} already.")
+    requester = Requester.objects.create(name=name)
+    access_key_issue(requester=requester)
+    return requester
+
+
+@transaction.atomic
+def access_key_issue(*, requester: Requester) -> AccessKey:
+    """Give a requester one more access key; the others stay valid."""
+    return AccessKey.objects.create(requester=requester)
+
+
+@transaction.atomic
+def access_key_revoke(*, requester: Requester, key_id: str) -> bool:
+    """Make a key invalid for good. False: the requester has no such valid key."""
+    keys = AccessKey.objects.filter(requester=requester, key_id=key_id, revoked_at=None)
+    return keys.update(revoked_at=database_now()) == 1
