@@ -118,7 +118,7 @@ def test_what_was_not_answered() -> None:
     ("fields", "problem"),
     [
         ([], ("one", "answer-2", "This question needs an answer.")),
-        ([("answer-2", "")], ("one", "answer-2", "This question needs an answer.")),
+        ([("answer-2", "\x00")], ("one", "answer-2", "This question needs an answer.")),
         ([("answer-2", "z")], ("one", "answer-2", "Choose from the answers listed.")),
         (
             [("answer-2", "a"), ("answer-2", "b")],

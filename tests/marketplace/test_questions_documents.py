@@ -1,7 +1,7 @@
 """ExternalQuestion and HTMLQuestion, and what no document gets away with."""
 
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from hypothesis import given
@@ -159,8 +159,6 @@ def test_a_preview_tells_neither_worker_nor_place_to_submit(url: str, expected: 
 def test_the_frame_address_keeps_its_query_and_escapes_what_it_adds(
     query: dict[str, str], submit_to: str
 ) -> None:
-    from urllib.parse import urlencode
-
     encodable = {k.encode("utf-8", "replace").decode(): v for k, v in query.items()}
     before = urlencode(encodable, errors="replace")
     submit_to = submit_to.encode("utf-8", "replace").decode()
@@ -189,7 +187,7 @@ def test_an_html_question() -> None:
         ("<script>document.write('<form>')</script>", False),
         ("<p><!-- <form> --></p>", False),
         ("<p title='<form>'>a<b</p>", False),
-        ("<form a=\"x\" b='y'c=1 d=/></form>".replace("'y'c", "'y' c"), True),
+        ("<form a=\"x\" b='y' c=1 d=/></form>", True),
     ],
 )
 def test_html_is_taken_leniently(page: str, has_form: bool) -> None:

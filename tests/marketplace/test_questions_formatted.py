@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from html.parser import HTMLParser
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from hypothesis import given
@@ -123,8 +124,6 @@ TEXTS = st.text(alphabet="ab<>&\"' ;#x\xa0é😀/=!-")
 
 @given(TEXTS, TEXTS)
 def test_text_and_attributes_are_shown_and_never_become_marks(text: str, title: str) -> None:
-    from xml.sax.saxutils import escape, quoteattr
-
     seen = Seen()
     seen.feed(safe_html(f"<b title={quoteattr(title)}>{escape(text)}</b>"))
     seen.close()

@@ -61,7 +61,7 @@ def document(answers: Iterable[str]) -> str:
 
 
 def answer(name: str, values: Iterable[tuple[str, str]]) -> str:
-    """Return one Answer: the question, then elements with their text."""
+    """Return one Answer: the question, then elements with their text, which XML can hold."""
     return "\n".join(
         [
             "<Answer>",
@@ -76,7 +76,7 @@ def _element(name: str, text: str) -> str:
     if not text:
         return f"<{name}/>"
     # A bare carriage return would be read back as a line feed.
-    return f"<{name}>{escape(xml_text(text), {chr(13): '&#13;'})}</{name}>"
+    return f"<{name}>{escape(text, {chr(13): '&#13;'})}</{name}>"
 
 
 def _read_answer(element: Element) -> tuple[str, tuple[str, ...]]:
