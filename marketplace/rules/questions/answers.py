@@ -1,7 +1,7 @@
 """QuestionFormAnswers: what a worker submitted, as the XML requesters get."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
 from marketplace.rules.questions.schema import (
@@ -47,11 +47,6 @@ def read_answers(xml: str) -> list[tuple[str, tuple[str, ...]]]:
     return answers
 
 
-def selected(answers: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tuple[str, ...]]:
-    """Return answers by question, as the grading takes them."""
-    return dict(answers)
-
-
 def xml_text(text: str) -> str:
     """Drop the characters that no XML document can hold."""
     return _NOT_XML.sub("", text)
@@ -66,7 +61,7 @@ def document(answers: Iterable[str]) -> str:
 
 
 def answer(name: str, values: Iterable[tuple[str, str]]) -> str:
-    """Return one Answer: the question, then elements with their text."""
+    """Return one Answer: the question, then elements with their text, which XML can hold."""
     return "\n".join(
         [
             "<Answer>",
@@ -81,7 +76,7 @@ def _element(name: str, text: str) -> str:
     if not text:
         return f"<{name}/>"
     # A bare carriage return would be read back as a line feed.
-    return f"<{name}>{escape(xml_text(text), {chr(13): '&#13;'})}</{name}>"
+    return f"<{name}>{escape(text, {chr(13): '&#13;'})}</{name}>"
 
 
 def _read_answer(element: Element) -> tuple[str, tuple[str, ...]]:

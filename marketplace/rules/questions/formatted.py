@@ -88,6 +88,7 @@ def _write(element: Element) -> str:
     for required in REQUIRED.get(name, ()):
         if required not in attributes:
             raise xhtml_error(f"Attribute '{required}' must appear on element '{name}'.")
+    inside = "".join(_children(element))
     if name == "table" and not is_good_table([child.name for child in element.children]):
         raise xhtml_error(
             "The content of element 'table' must be col or colgroup, then thead, then tfoot, then "
@@ -105,7 +106,7 @@ def _write(element: Element) -> str:
     )
     if name in EMPTY:
         return f"<{name}{marks}>"
-    return f"<{name}{marks}>{''.join(_children(element))}</{name}>"
+    return f"<{name}{marks}>{inside}</{name}>"
 
 
 def _value(element: Element, name: str, value: str) -> str:

@@ -193,7 +193,8 @@ class _Reader:
         node = self.alternatives(depth + 1)
         if not self.skip(")"):
             raise NotUnderstoodError
-        return node
+        # Not the node itself: a group may be repeated even if what is in it may not.
+        return Concatenation(parts=(node,))
 
     def escape(self) -> Ranges:
         """Read what follows a backslash."""

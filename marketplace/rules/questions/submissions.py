@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from marketplace.rules.questions.answers import answer, document
+from marketplace.rules.questions.answers import answer, document, xml_text
 from marketplace.rules.questions.patterns import Budget, is_found
 from marketplace.rules.questions.shapes import FreeText, Question, QuestionForm, Selections
 
@@ -88,6 +88,7 @@ def form_selections(form: QuestionForm, fields: Fields) -> dict[str, tuple[str, 
 def _by_name(fields: Fields) -> dict[str, list[str]]:
     given: dict[str, list[str]] = {}
     for name, value in fields:
+        value = xml_text(value)
         # An unchosen line of a dropdown, or an empty box.
         if value:
             given.setdefault(name, []).append(value)
