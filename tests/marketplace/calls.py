@@ -5,6 +5,7 @@
 whether that is so, and `test_operation_coverage.py` whether every operation has such tests.
 """
 
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -72,3 +73,14 @@ def pages(call: Callable[..., Any], key: str, **params: Any) -> list[list[Any]]:
         assert len(answer["NextToken"]) <= 255
         assert answer["NextToken"] != token.get("NextToken")
         token = {"NextToken": answer["NextToken"]}
+
+
+def hang_up(client: Any) -> None:
+    """End a client's connections now. Closing alone leaves them open while anything, such as the
+    log record of a refused request, still holds on to them."""
+    manager = client._endpoint.http_session._manager
+    for key in list(manager.pools.keys()):
+        for connection in manager.pools[key].pool.queue:
+            if connection is not None and connection.sock is not None:
+                connection.sock.shutdown(socket.SHUT_RDWR)
+    client.close()

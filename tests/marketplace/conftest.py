@@ -1,12 +1,14 @@
 """Requesters with boto3 clients, and the check that tests called what they say they call."""
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from pytest_django.live_server_helper import LiveServer
 
 from marketplace.models import Requester, Worker
-from tests.marketplace.calls import Call, client_of
+from tests.marketplace.calls import Call, client_of, hang_up
 from tests.marketplace.people import make_requester, make_worker
 
 
@@ -32,8 +34,20 @@ def worker(transactional_db: None) -> Worker:
 
 
 @pytest.fixture
-def client_for(live_server: Any, calls: list[Call]) -> Callable[[Requester], Any]:
-    return lambda requester: client_of(requester, live_server.url, calls)
+def client_for(live_server: LiveServer, calls: list[Call]) -> Iterator[Callable[[Requester], Any]]:
+    """Make clients for requesters. Their connections end with the test, as the database's do."""
+    made: list[Any] = []
+
+    def make(requester: Requester) -> Any:
+        made.append(client_of(requester, live_server.url, calls))
+        return made[-1]
+
+    yield make
+    for client in made:
+        hang_up(client)
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(timeout=2)
 
 
 @pytest.fixture

@@ -28,8 +28,10 @@ SYSTEM_TYPES_SINCE = datetime(2017, 1, 17, tzinfo=UTC)
 def hits(rows: Iterable[HIT]) -> list[Structure]:
     """Present HITs as they are now, with one statement for all their counters."""
     listed = list(rows)
+    if not listed:
+        return []
     now = database_now()
-    places = places_by_hit(listed, now) if listed else {}
+    places = places_by_hit(listed, now)
     return [_hit(hit, places[hit.pk], now) for hit in listed]
 
 
