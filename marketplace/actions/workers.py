@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import ProtectedError
 
 from marketplace.actions.assignments import WorkRefusedError, assignment_return
 from marketplace.clock import database_now
@@ -100,7 +101,11 @@ def worker_erase(*, worker: Worker) -> None:
     worker.save()
     Message.objects.filter(worker=worker).delete()
     if user is not None and not _has_other_duties(user):
-        user.delete()
+        try:
+            with transaction.atomic():
+                user.delete()
+        except ProtectedError:
+            pass  # something else on this site needs the account; it is no worker's any more
 
 
 @transaction.atomic

@@ -5,6 +5,11 @@ import secrets
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
+def is_id(text: str) -> bool:
+    """Tell whether this could be an id of ours; what could not need not be looked up."""
+    return 0 < len(text) <= 64 and all(letter in ALPHABET for letter in text)
+
+
 def _random(prefix: str, length: int) -> str:
     return prefix + "".join(secrets.choice(ALPHABET) for _ in range(length - len(prefix)))
 

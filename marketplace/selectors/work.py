@@ -14,6 +14,7 @@ from marketplace.models import (
     TestAttempt,
     Worker,
 )
+from marketplace.rules.ids import is_id
 from marketplace.rules.lifecycle import HELD, AssignmentStatus
 from marketplace.rules.qualifications import percent_approved
 
@@ -33,6 +34,8 @@ class Record(msgspec.Struct, frozen=True):
 
 def assignment_find(worker: Worker, assignment_id: str) -> Assignment | None:
     """Return the worker's newest assignment of that id; nobody else's."""
+    if not is_id(assignment_id):
+        return None
     return (
         Assignment.objects.select_related("hit__hit_type", "hit__requester", "worker")
         .filter(worker=worker, assignment_id=assignment_id)
@@ -43,6 +46,8 @@ def assignment_find(worker: Worker, assignment_id: str) -> Assignment | None:
 
 def holder_find(assignment_id: str) -> Assignment | None:
     """Return the assignment that holds this id now, whoever the worker is; else the last one."""
+    if not is_id(assignment_id):
+        return None
     found = Assignment.objects.select_related("hit__hit_type", "worker").filter(
         assignment_id=assignment_id
     )
@@ -129,6 +134,8 @@ def qualification_types_offered(worker: Worker, text: str = "") -> QuerySet[Qual
 
 
 def qualification_type_find(number: str) -> QualificationType | None:
+    if not is_id(number):
+        return None
     return (
         QualificationType.objects.select_related("requester")
         .filter(qualification_type_id=number, disposed_at=None)

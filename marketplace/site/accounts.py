@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout
 from django.contrib.auth.models import User
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
@@ -50,6 +50,21 @@ class SignOutView(LogoutView):
     def get_default_redirect_url(self) -> str:
         """Go back to the sign-in page."""
         return reverse("marketplace:login")
+
+
+class PasswordView(PasswordChangeView):
+    """A new password, for whoever is signed in."""
+
+    template_name = "marketplace/password.html"
+
+    def get_login_url(self) -> str:
+        """Sign in at the workers' page."""
+        return reverse("marketplace:login")
+
+    def get_success_url(self) -> str:
+        """Go back to the account."""
+        messages.success(self.request, "Your password is changed.")
+        return reverse("marketplace:account")
 
 
 @require_safe

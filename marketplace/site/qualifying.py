@@ -32,7 +32,7 @@ NONE_TEXT = "Its requester may have withdrawn it."
 @require_safe
 def qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
     """What the worker holds and has asked for, and what they could ask for."""
-    text = request.GET.get("text", "")[:100]
+    text = request.GET.get("text", "")[:100].replace("\0", "")
     offered = Paginator(qualification_types_offered(worker, text), PER_PAGE).get_page(
         request.GET.get("page")
     )

@@ -57,7 +57,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
     if all(name in RESERVED for name, _ in fields):
         return _result(request, PROBLEM, f"The form had no answers in it. {STILL_YOURS}", 400)
     assignment = holder_find(assignment_id)
-    if assignment is None or _is_another(request, assignment):
+    if assignment is None or _is_another(request, assignment, fields):
         return _result(request, PROBLEM, "There is no such assignment of yours.", 404)
     return _submit(request, assignment, fields)
 
@@ -89,7 +89,8 @@ def _submit(
 def _fields(request: HttpRequest) -> list[tuple[str, str]]:
     """Return all fields, those of the address first, in their order."""
     # Files are not taken; a body with large ones must not even be read.
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BYTES:
+    length = str(request.META.get("CONTENT_LENGTH") or 0)
+    if not length.isdecimal() or int(length) > MAX_BYTES:
         raise RequestDataTooBig
     return [
         (name, value)
@@ -99,10 +100,19 @@ def _fields(request: HttpRequest) -> list[tuple[str, str]]:
     ]
 
 
-def _is_another(request: HttpRequest, assignment: Assignment) -> bool:
-    """Tell whether the session, if the frame has one after all, is somebody else's."""
+def _is_another(
+    request: HttpRequest, assignment: Assignment, fields: list[tuple[str, str]]
+) -> bool:
+    """Tell whether this comes from somebody else, as far as can be told.
+
+    An id that was given back may be another worker's by now: a page that was left open and sends
+    its workerId along, or a session if the frame has one after all, gives that away.
+    """
+    claimed = {value for name, value in fields if name == "workerId" and value}
     user = account_of(request)
-    return user is not None and user.pk != assignment.worker.user_id
+    return bool(claimed - {assignment.worker.worker_id}) or (
+        user is not None and user.pk != assignment.worker.user_id
+    )
 
 
 def _result(

@@ -31,6 +31,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("join/", accounts.join, name="join"),
     path("terms/", accounts.terms, name="terms"),
     path("account/", accounts.account, name="account"),
+    path("account/password/", accounts.PasswordView.as_view(), name="account-password"),
     path("account/data/", accounts.account_data, name="account-data"),
     path("account/erase/", accounts.account_erase, name="account-erase"),
 ]

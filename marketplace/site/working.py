@@ -13,6 +13,7 @@ from marketplace.actions.assignments import (
     WorkRefusedError,
     assignment_accept_any,
     assignment_return,
+    assignment_settle,
     assignment_submit,
 )
 from marketplace.clock import database_now
@@ -51,6 +52,7 @@ def work(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
         return _done(request, worker, assignment)
     if assignment.status != AssignmentStatus.ACCEPTED or assignment.deadline <= now:
         text = OVER[AssignmentStatus(assignment.status)]
+        assignment_settle(assignment=assignment)
         return notice(request, worker, "This HIT is no longer yours", text, status=410)
     question = question_of(assignment.hit)
     if isinstance(question, QuestionForm):

@@ -246,3 +246,20 @@ def test_an_account_with_other_duties_is_only_unlinked() -> None:
 
 def test_the_terms_are_for_anybody(client: Client) -> None:
     assert "in plain words" in words(page(client, "/marketplace/terms/"))
+
+
+def test_a_new_password() -> None:
+    worker = new_worker()
+    client = signed_in(worker)
+    given = {
+        "old_password": PASSWORD,
+        "new_password1": "quite another 5",
+        "new_password2": "quite another 5",
+    }
+    wrong = client.post("/marketplace/account/password/", given | {"old_password": "x"})
+    assert wrong.status_code == 200
+    done = client.post("/marketplace/account/password/", given)
+    assert done.headers["Location"] == "/marketplace/account/"
+    assert worker.user is not None
+    worker.user.refresh_from_db()
+    assert worker.user.check_password("quite another 5")

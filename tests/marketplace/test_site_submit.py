@@ -1,6 +1,7 @@
 """externalSubmit: what it takes, and what it refuses without changing anything."""
 
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -143,6 +144,33 @@ def test_an_id_given_back_belongs_to_whoever_took_it_next(frame: Client) -> None
     assert frame.post(SUBMIT, {"assignmentId": two.assignment_id, "a": "2"}).status_code == 200
     two.refresh_from_db()
     assert two.status == AssignmentStatus.SUBMITTED
+
+
+def test_a_page_left_open_by_another_worker_is_refused(frame: Client, work: Assignment) -> None:
+    before = snapshot()
+    fields = {"assignmentId": work.assignment_id, "a": "1"}
+    assert frame.post(SUBMIT, fields | {"workerId": "AOTHER"}).status_code == 404
+    assert snapshot() == before
+    own = {"workerId": work.worker.worker_id}
+    assert frame.post(SUBMIT, fields | own).status_code == 200
+
+
+@pytest.mark.parametrize("number", ["\0", "é", "' or 1=1", "a" * 500])
+def test_what_can_be_no_id_is_not_looked_up(frame: Client, number: str) -> None:
+    assert frame.post(SUBMIT, {"assignmentId": number, "a": "1"}).status_code == 404
+    client = signed_in(new_worker())
+    quoted = quote(number, safe="")
+    for path in (
+        f"groups/{quoted}/",
+        f"work/{quoted}/",
+        f"work/{quoted}/status/",
+        f"qualifications/{quoted}/",
+        f"mturk/preview?groupId={quoted}",
+        f"projects/{quoted}/tasks",
+    ):
+        page(client, f"/marketplace/{path}", 404)
+    page(client, f"/marketplace/?text={quoted}")
+    page(client, f"/marketplace/qualifications/?text={quoted}")
 
 
 def test_a_preview_cannot_be_submitted(frame: Client) -> None:

@@ -139,10 +139,15 @@ def test_status_and_what_follows_a_submission() -> None:
 def test_when_the_time_has_run_out() -> None:
     client = signed_in(new_worker())
     made = accepted(client, new_hit(make_requester()))
-    Assignment.objects.update(deadline=F("accepted_at") - timedelta(seconds=1))
+    before = F("accepted_at") - timedelta(seconds=1)
+    Assignment.objects.update(deadline=before, due_at=before)
     gone = page(client, f"/marketplace/work/{made.assignment_id}/", 410)
     assert "has run out" in words(gone)
     assert made.assignment_id not in page(client, "/marketplace/work/")
+    # Whoever looks at it settles it: the sweeper need not have been by.
+    made.refresh_from_db()
+    assert made.status == AssignmentStatus.ABANDONED
+    accepted(client, made.hit)
 
 
 def test_a_form_of_ours() -> None:

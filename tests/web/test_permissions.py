@@ -55,6 +55,7 @@ TABLE: dict[str, Who] = {
     "marketplace:test": Who.SIGNED_IN,
     "marketplace:join": Who.SIGNED_IN,
     "marketplace:account": Who.SIGNED_IN,
+    "marketplace:account-password": Who.SIGNED_IN,
     "marketplace:account-data": Who.SIGNED_IN,
     "marketplace:account-erase": Who.SIGNED_IN,
     "marketplace:login": Who.PUBLIC,

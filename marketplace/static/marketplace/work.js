@@ -5,7 +5,7 @@
   if (!clock) return;
 
   // Counted from when the page came, so that the clock of this machine does not matter.
-  const end = performance.now() + Number(clock.dataset.secondsLeft) * 1000;
+  let end = performance.now() + Number(clock.dataset.secondsLeft) * 1000;
   const shown = clock.querySelector(".timer");
 
   const tick = () => {
@@ -37,7 +37,10 @@
       const answer = await fetch(work.dataset.statusUrl, { headers: { Accept: "application/json" } });
       if (!answer.ok || answer.redirected) return;
       const { status, seconds_left: left } = await answer.json();
-      if (status === "Accepted" && left > 0) return;
+      if (status === "Accepted" && left > 0) {
+        end = performance.now() + left * 1000;
+        return;
+      }
       gone = true;
       const next = document.getElementById("next-form");
       const auto = document.getElementById("auto");
