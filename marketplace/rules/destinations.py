@@ -1,12 +1,14 @@
 """Where notifications may go: a webhook's address."""
 
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 from marketplace.rules.errors import RequestError
 
 LONGEST = 500
 _LOCAL = ("localhost", "127.0.0.1", "::1")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 _QUEUES = ("sqs.", "sns.", "queue.")
 
 
@@ -48,10 +50,14 @@ def is_public(address: str) -> bool:
     (True, False, False)
     """
     ip = ip_address(address.partition("%")[0])
-    embedded = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None)
-    if embedded is not None:
-        ip = embedded
-    return ip.is_global and not ip.is_multicast
+    if isinstance(ip, IPv6Address):
+        # Addresses of the older internet inside: what counts is where they lead.
+        inner = ip.ipv4_mapped or ip.sixtofour
+        if ip in _NAT64:
+            inner = IPv4Address(int(ip) & 0xFFFF_FFFF)
+        if inner is not None:
+            return inner.is_global and not inner.is_multicast
+    return ip.is_global and not ip.is_multicast and ip not in _LOCAL_NAT64
 
 
 def _is_untidy(destination: str) -> bool:
