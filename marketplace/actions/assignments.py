@@ -3,13 +3,13 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from marketplace.actions.hits import hit_lock, hit_refresh
 from marketplace.actions.ledger import hold_adjust, reward_pay
 from marketplace.actions.notifications import event_record
 from marketplace.clock import database_now
-from marketplace.models import HIT, Assignment, Worker
+from marketplace.models import HIT, Assignment, HITType, Worker
 from marketplace.rules.errors import invalid_state
 from marketplace.rules.lifecycle import HELD, AssignmentStatus, HITStatus
 from marketplace.selectors.qualifying import may_accept
@@ -55,30 +55,39 @@ def assignment_accept(*, hit_id: int, worker: Worker) -> Assignment:
     return assignment
 
 
-@transaction.atomic
 def assignment_accept_any(*, hit_type_id: int, worker: Worker) -> Assignment:
-    """Give the worker a place at some HIT of a group; HITs others are just taking are skipped."""
-    now = database_now()
-    candidates = (
-        HIT.objects.select_for_update(skip_locked=True, of=("self",))
-        .filter(hit_type_id=hit_type_id, status=HITStatus.ASSIGNABLE, expires_at__gt=now)
-        .exclude(assignments__in=Assignment.objects.filter(worker=worker, status__in=HELD))
+    """Give the worker a place at some HIT of a group."""
+    refusal = may_accept(HITType.objects.get(pk=hit_type_id), worker)
+    if refusal:
+        raise WorkRefusedError(refusal)
+    taken = _accept_unlocked(hit_type_id, worker)
+    if taken is not None:
+        return taken
+    # All that is left is being taken or given back this moment: wait for one after the other.
+    for hit_id in _open_hits(hit_type_id, worker).values_list("pk", flat=True):
+        try:
+            return assignment_accept(hit_id=hit_id, worker=worker)
+        except WorkRefusedError:
+            continue
+    raise WorkRefusedError("There are no more HITs in this group for you.")
+
+
+@transaction.atomic
+def _accept_unlocked(hit_type_id: int, worker: Worker) -> Assignment | None:
+    """Take a HIT that nobody else is just taking, without waiting for anybody."""
+    hit = _open_hits(hit_type_id, worker).select_for_update(skip_locked=True, of=("self",)).first()
+    return assignment_accept(hit_id=hit.pk, worker=worker) if hit else None
+
+
+def _open_hits(hit_type_id: int, worker: Worker) -> QuerySet[HIT]:
+    own = Assignment.objects.filter(worker=worker, status__in=HELD)
+    return (
+        HIT.objects.filter(
+            hit_type_id=hit_type_id, status=HITStatus.ASSIGNABLE, expires_at__gt=database_now()
+        )
+        .exclude(assignments__in=own)
         .order_by("pk")
     )
-    hit = candidates.first()
-    if hit is None:
-        # Perhaps all that is left is being taken or given back this moment: wait for one.
-        hit = (
-            HIT.objects.filter(
-                hit_type_id=hit_type_id, status=HITStatus.ASSIGNABLE, expires_at__gt=now
-            )
-            .exclude(assignments__in=Assignment.objects.filter(worker=worker, status__in=HELD))
-            .order_by("pk")
-            .first()
-        )
-    if hit is None:
-        raise WorkRefusedError("There are no more HITs in this group for you.")
-    return assignment_accept(hit_id=hit.pk, worker=worker)
 
 
 @transaction.atomic
