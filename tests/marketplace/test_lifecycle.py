@@ -69,7 +69,7 @@ def time_passes(seconds: int) -> None:
     """Move every clock of the marketplace back, which is the same as waiting."""
     gone = timedelta(seconds=seconds)
     HIT.objects.update(expires_at=F("expires_at") - gone)
-    for field in ("deadline", "due_at", "auto_approval_at", "rejected_at"):
+    for field in ("deadline", "due_at", "auto_approval_at", "submitted_at", "rejected_at"):
         Assignment.objects.filter(**{f"{field}__isnull": False}).update(**{field: F(field) - gone})
 
 
