@@ -4,6 +4,7 @@ from celery import shared_task
 
 from marketplace.actions.delivery import events_deliver
 from marketplace.actions.sweep import old_hits_dispose, sweep
+from marketplace.actions.tokens import tokens_forget
 
 
 @shared_task(name="marketplace_sweep")
@@ -14,8 +15,9 @@ def marketplace_sweep() -> None:
 
 @shared_task(name="marketplace_dispose")
 def marketplace_dispose() -> None:
-    """Dispose of HITs that have been finished for long."""
+    """Dispose of HITs that have been finished for long, and of request tokens past use."""
     old_hits_dispose()
+    tokens_forget()
 
 
 @shared_task(name="marketplace_deliver")

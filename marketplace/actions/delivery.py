@@ -62,7 +62,8 @@ def webhook_post(*, destination: str, body: str, requester: Requester) -> None:
             secured.do_handshake()
         path = parts.path or "/"
         connection.request("POST", f"{path}?{parts.query}" if parts.query else path, data, headers)
-        status = connection.getresponse().status
+        with connection.getresponse() as response:
+            status = response.status
     except (OSError, http.client.HTTPException) as error:
         raise DeliveryError(f"{host}: {error or type(error).__name__}") from None
     finally:
@@ -146,5 +147,7 @@ def _connect(host: str, port: int) -> socket.socket:
 
 
 def _hang_up(connection: http.client.HTTPConnection) -> None:
-    with contextlib.suppress(OSError):  # it may be over already
-        connection.sock.shutdown(socket.SHUT_RDWR)
+    open_socket: socket.socket | None = connection.sock
+    if open_socket is not None:
+        with contextlib.suppress(OSError):  # it may be over already
+            open_socket.shutdown(socket.SHUT_RDWR)

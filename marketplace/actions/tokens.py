@@ -40,6 +40,11 @@ def token_claim(*, requester: Requester, operation: str, token: str) -> RequestT
     return claimed
 
 
+def tokens_forget() -> int:
+    """Forget the tokens that could be used again anyway; return how many there were."""
+    return RequestToken.objects.filter(created_at__lte=database_now() - VALID).delete()[0]
+
+
 def token_use(*, requester: Requester, operation: str, token: str | None) -> None:
     """Claim a token, if one is given, for a request whose repetition is refused."""
     if not token:

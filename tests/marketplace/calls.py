@@ -62,7 +62,8 @@ def refusal(call: Callable[..., Any], **params: Any) -> tuple[str, str]:
 
 def pages(call: Callable[..., Any], key: str, **params: Any) -> list[list[Any]]:
     """Read a listing as old scripts do: to the first page with nothing on it."""
-    found, token = [], {}
+    found: list[list[Any]] = []
+    token: dict[str, str] = {}
     while True:
         answer = call(**params, **token)
         assert answer["NumResults"] == len(answer[key])

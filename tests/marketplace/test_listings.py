@@ -1,5 +1,6 @@
 """Listings cost the same however long they are; group ids."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,7 +8,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from marketplace.actions.assignments import assignment_accept, assignment_submit
 from marketplace.api.operations import OPERATIONS
-from marketplace.models import QualificationType, Requester, WorkerBlock
+from marketplace.clock import database_now
+from marketplace.models import HIT, Assignment, QualificationType, Requester, WorkerBlock
 from marketplace.rules.groups import group_id, hit_type_id_of
 from marketplace.rules.ids import thing_id
 from tests.marketplace.people import make_hit, make_requester, make_worker
@@ -40,6 +42,26 @@ def test_statements_do_not_grow_with_the_page(
     statements("ListQualificationTypes", 1, MustBeRequestable=False)
     statements("ListWorkerBlocks", 1)
     statements("ListQualificationRequests", 1)
+
+
+@pytest.mark.django_db
+def test_one_hit_is_up_to_date_without_a_sweeper() -> None:
+    requester = make_requester()
+    hit = make_hit(requester)
+    worker = make_worker()
+    assignment_accept(hit_id=hit.pk, worker=worker)
+    past = database_now() - timedelta(seconds=1)
+    HIT.objects.update(expires_at=past)
+    _call(requester, "GetHIT", {"HITId": hit.hit_id})
+    assert HIT.objects.get().status == "Unassignable"
+    Assignment.objects.update(deadline=past, due_at=past)
+    _call(requester, "UpdateHITReviewStatus", {"HITId": hit.hit_id})
+    assert HIT.objects.get().status == "Reviewing"
+    other = make_hit(requester)
+    HIT.objects.filter(pk=other.pk).update(expires_at=past)
+    _call(requester, "UpdateHITReviewStatus", {"HITId": other.hit_id})
+    other.refresh_from_db()
+    assert other.status == "Reviewing"
 
 
 def _call(requester: Requester, name: str, params: dict[str, Any]) -> None:

@@ -126,11 +126,12 @@ def test_approved_once_and_paid_once(mturk: Any, worker: Worker) -> None:
     shown = mturk.get_assignment(AssignmentId=number)["Assignment"]
     assert (shown["AssignmentStatus"], shown["RequesterFeedback"]) == ("Approved", "Thank you.")
     assert shown["ApprovalTime"] >= shown["SubmitTime"]
-    for call, more in [
+    decisions: list[tuple[Any, dict[str, Any]]] = [
         (mturk.approve_assignment, {}),
         (mturk.approve_assignment, {"OverrideRejection": True}),
         (mturk.reject_assignment, {"RequesterFeedback": "no"}),
-    ]:
+    ]
+    for call, more in decisions:
         code, message = refusal(call, AssignmentId=number, **more)
         assert code == "InvalidAssignmentState"
         assert message.startswith("This operation can be called with a status of: Submitted (")
@@ -157,19 +158,16 @@ def test_rejected_and_then_approved_after_all(mturk: Any, worker: Worker) -> Non
 
 @operation("ApproveAssignment", "InvalidAssignmentState")
 def test_rejections_stand_after_thirty_days_and_after_deletion(mturk: Any) -> None:
-    old, deleted = create(mturk, Title="old"), create(mturk, Title="deleted")
-    for hit, change in [
-        (old, lambda: Assignment.objects.update(submitted_at=F("submitted_at") - _31_DAYS)),
-        (deleted, lambda: mturk.delete_hit(HITId=deleted["HITId"])),
-    ]:
+    for is_deleted in (False, True):
+        hit = create(mturk)
         number = submit(hit).assignment_id
         mturk.reject_assignment(AssignmentId=number, RequesterFeedback="Empty.")
-        change()
+        if is_deleted:
+            mturk.delete_hit(HITId=hit["HITId"])
+        else:
+            Assignment.objects.update(submitted_at=F("submitted_at") - timedelta(days=31))
         code, _ = refusal(mturk.approve_assignment, AssignmentId=number, OverrideRejection=True)
         assert code == "InvalidAssignmentState"
-
-
-_31_DAYS = timedelta(days=31)
 
 
 @operation("ApproveAssignment", "InsufficientFunds")

@@ -11,6 +11,7 @@ from marketplace.actions.assignments import (
     assignment_approve,
     assignment_submit,
 )
+from marketplace.actions.tokens import tokens_forget
 from marketplace.models import HIT, Assignment, Requester, RequestToken, Worker
 from tests.marketplace.calls import operation, pages, refusal
 from tests.marketplace.people import EXTERNAL, make_requester, make_worker
@@ -114,7 +115,7 @@ def test_requirements_that_nobody_can_meet_are_refused(mturk: Any, stranger: Any
     mturk.create_hit_type(**TYPE, QualificationRequirements=[at_least(1, open_to_all)])
 
     us, india = {"Country": "US"}, {"Country": "IN"}
-    for wrong in [
+    misfits: list[dict[str, Any]] = [
         {"QualificationTypeId": LOCALE, "Comparator": "GreaterThan", "LocaleValues": [us]},
         {"QualificationTypeId": LOCALE, "Comparator": "EqualTo", "LocaleValues": [us, india]},
         {"QualificationTypeId": LOCALE, "Comparator": "In"},
@@ -128,7 +129,8 @@ def test_requirements_that_nobody_can_meet_are_refused(mturk: Any, stranger: Any
         {"QualificationTypeId": APPROVED, "Comparator": "EqualTo"},
         {"QualificationTypeId": APPROVED, "Comparator": "LessThan", "IntegerValues": [1, 2]},
         {"QualificationTypeId": APPROVED, "Comparator": "EqualTo", "LocaleValues": [us]},
-    ]:
+    ]
+    for wrong in misfits:
         assert code(wrong) == "InvalidParameterValue", wrong
 
 
@@ -189,6 +191,10 @@ def test_a_request_token_makes_one_hit(mturk: Any, stranger: Any) -> None:
 
     RequestToken.objects.update(created_at=F("created_at") - timedelta(hours=24, seconds=1))
     assert create(mturk, UniqueRequestToken="one")["HITId"] != hit["HITId"]
+    assert refusal(mturk.create_hit, **HIT_VALUES, UniqueRequestToken="one")
+    # Of the four that were used only the one used again is still remembered.
+    assert tokens_forget() == 3
+    assert RequestToken.objects.count() == 1
 
 
 @operation("CreateHIT", "InsufficientFunds")

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import re
+import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +14,7 @@ from django.conf import settings
 from django.db.models import F
 from django.test.utils import override_settings
 
+from marketplace.actions import delivery
 from marketplace.actions.delivery import TRIED_FOR, DeliveryError, events_deliver, retry_at
 from marketplace.actions.delivery import webhook_post as post
 from marketplace.clock import database_now
@@ -44,14 +46,14 @@ def specification(destination: str, *events: str, **changes: Any) -> dict[str, A
     } | changes
 
 
-def read(delivery: Delivery, requester: Requester) -> dict[str, Any]:
+def read(got: Delivery, requester: Requester) -> dict[str, Any]:
     """Check a delivery's signature as a receiver would; return its one event's envelope."""
     key = requester.webhook_secret.encode()
-    wanted = hmac.new(key, delivery.body, hashlib.sha256).hexdigest()
-    assert delivery.signature == f"sha256={wanted}"
-    assert delivery.content_type == "application/json"
-    assert delivery.path == "/hook?for=me"
-    body: dict[str, Any] = json.loads(delivery.body)
+    wanted = hmac.new(key, got.body, hashlib.sha256).hexdigest()
+    assert got.signature == f"sha256={wanted}"
+    assert got.content_type == "application/json"
+    assert got.path == "/hook?for=me"
+    body: dict[str, Any] = json.loads(got.body)
     assert set(body) == {"EventDocVersion", "EventDocId", "CustomerId", "Events"}
     assert body["CustomerId"] == requester.requester_id
     assert len(body["Events"]) == 1
@@ -72,7 +74,7 @@ def test_events_are_delivered(mturk: Any, requester: Requester, webhook: Webhook
     assignment = submit(hit)
     assert webhook.deliveries == []
     marketplace_deliver()
-    bodies = [read(delivery, requester) for delivery in webhook.deliveries]
+    bodies = [read(one, requester) for one in webhook.deliveries]
     assert len({body["EventDocId"] for body in bodies}) == 3
     assert {body["EventDocVersion"] for body in bodies} == {"2006-05-05"}
     events = {body["Events"][0]["EventType"]: body["Events"][0] for body in bodies}
@@ -147,7 +149,7 @@ def test_test_events_are_sent_at_once(mturk: Any, requester: Requester, webhook:
             Notification=specification(webhook.url), TestEventType=kind
         )
         assert set(answer) == {"ResponseMetadata"}
-    events = [read(delivery, requester)["Events"][0] for delivery in webhook.deliveries]
+    events = [read(one, requester)["Events"][0] for one in webhook.deliveries]
     assert [event["EventType"] for event in events] == ["Ping", "HITExpired", "AssignmentRejected"]
     assert [len(event) for event in events] == [2, 4, 5]
     assert not Event.objects.exists()
@@ -188,7 +190,7 @@ def test_delivery_is_tried_again_until_it_is_taken(webhook: Webhook) -> None:
     assert event.delivered_at
     assert (event.next_try_at, event.last_error) == (None, "")
     # The redirect was not followed, and nothing was sent after it was taken.
-    assert [delivery.path for delivery in webhook.deliveries] == ["/hook?for=me"] * 3
+    assert [one.path for one in webhook.deliveries] == ["/hook?for=me"] * 3
 
 
 @pytest.mark.django_db
@@ -224,6 +226,20 @@ def test_sites_call_no_private_addresses(webhook: Webhook) -> None:
         with pytest.raises(DeliveryError, match="not an address on the public internet"):
             post(destination=destination, body="{}", requester=requester)
     assert webhook.deliveries == []
+
+
+@pytest.mark.django_db
+def test_what_speaks_no_tls_or_says_nothing_is_given_up(
+    webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requester = make_requester(0)
+    with pytest.raises(DeliveryError, match="SSL"):
+        post(destination=webhook.url.replace("http", "https"), body="{}", requester=requester)
+    monkeypatch.setattr(delivery, "TIMEOUT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        with pytest.raises(DeliveryError):
+            post(destination=address, body="{}", requester=requester)
 
 
 @pytest.mark.parametrize(

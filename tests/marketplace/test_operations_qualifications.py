@@ -69,17 +69,18 @@ def test_names_are_unique_to_a_requester(mturk: Any, stranger: Any) -> None:
 @operation("CreateQualificationType", "InvalidParameterValue", "XMLParseError")
 @operation("UpdateQualificationType", "InvalidParameterValue", "XMLParseError")
 def test_tests_and_grants_must_fit_together(mturk: Any) -> None:
-    timed = {"Test": TEST, "TestDurationInSeconds": 300}
+    timed: dict[str, Any] = {"Test": TEST, "TestDurationInSeconds": 300}
     broken = timed | {"Test": TEST.replace("</Question>", "")}
     plain = qualification_type(mturk, "plain")
     tested = qualification_type(mturk, "tested", **timed)
     update = mturk.update_qualification_type
-    for wrong in [
+    misfits: list[dict[str, Any]] = [
         {"Test": TEST},
         {"AnswerKey": KEY},
         {"TestDurationInSeconds": 300},
         timed | {"AutoGranted": True},
-    ]:
+    ]
+    for wrong in misfits:
         code, _ = refusal(mturk.create_qualification_type, **NAMED, **wrong)
         assert code == "InvalidParameterValue", wrong
         assert refusal(update, QualificationTypeId=plain, **wrong)[0] == "InvalidParameterValue"
@@ -239,11 +240,12 @@ def test_types_are_found(mturk: Any, stranger: Any) -> None:
 def test_tokens_of_other_listings_are_refused(mturk: Any) -> None:
     number = qualification_type(mturk)
     token = mturk.list_qualification_types(MustBeRequestable=True)["NextToken"]
-    for call, params in [
+    listings: list[tuple[Any, dict[str, Any]]] = [
         (mturk.list_qualification_types, {"MustBeRequestable": False}),
         (mturk.list_workers_with_qualification_type, {"QualificationTypeId": number}),
         (mturk.list_qualification_requests, {}),
-    ]:
+    ]
+    for call, params in listings:
         assert refusal(call, NextToken=token, **params)[0] == "InvalidParameterValue"
 
 
