@@ -6,9 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ClientError
 from django.db.models import F, Sum
 from hypothesis import HealthCheck, settings
@@ -35,12 +33,10 @@ from marketplace.actions.sweep import sweep
 from marketplace.clock import database_now
 from marketplace.models import (
     HIT,
-    AccessKey,
     Account,
     AccountKind,
     Assignment,
     Posting,
-    Requester,
     Transaction,
     Worker,
 )
@@ -51,21 +47,10 @@ from marketplace.rules.lifecycle import (
     HITStatus,
     hit_status,
 )
+from tests.marketplace.calls import client_of, hang_up
 from tests.marketplace.people import EXTERNAL, make_requester, make_worker
 
 WORKERS = 3
-
-
-def client_for(url: str, requester: Requester) -> Any:
-    key = AccessKey.objects.create(requester=requester)
-    return boto3.client(
-        "mturk",
-        region_name="us-east-1",
-        endpoint_url=f"{url}/marketplace/api",
-        aws_access_key_id=key.key_id,
-        aws_secret_access_key=key.secret,
-        config=Config(retries={"max_attempts": 0}),
-    )
 
 
 class Marketplace(RuleBasedStateMachine):
@@ -77,7 +62,7 @@ class Marketplace(RuleBasedStateMachine):
     @initialize(target=hits)
     def begin(self) -> Any:
         self.requester = make_requester(cents=90)
-        self.client = client_for(self.url, self.requester)
+        self.client = client_of(self.requester, self.url, [])
         self.workers = [make_worker() for _ in range(WORKERS)]
         self.hit_states: dict[str, str] = {}
         self.assignment_states: dict[int, str] = {}
@@ -237,6 +222,10 @@ class Marketplace(RuleBasedStateMachine):
             now = AssignmentStatus(assignment.status)
             assert _reachable(AssignmentStatus(was), now, ASSIGNMENT_STEPS)
             self.assignment_states[assignment.pk] = assignment.status
+
+    def teardown(self) -> None:
+        # An open connection keeps a thread of the server waiting.
+        hang_up(self.client)
 
     def _assignments(self, worker: int) -> list[Assignment]:
         own = Worker.objects.get(pk=self.workers[worker].pk).assignments
