@@ -131,7 +131,8 @@ def announcement(host: str, port: int) -> str:
     from config.demo_accounts import ensure_demo_accounts
 
     address = f"http://{'[' + host + ']' if ':' in host else host}:{port}"
-    lines = ["", "Chainbox is running.", f"  Site:   {address}/", f"  Admin:  {address}/admin/"]
+    lines = ["", "Chainbox is running.", f"  Researchers: {address}/"]
+    lines += [f"  Workers:     {address}/marketplace/", f"  Admin:       {address}/admin/"]
     if is_loopback(host):
         for account in ensure_demo_accounts():
             lines.append(f"  Account {account.username} / {account.password}: {account.purpose}")
