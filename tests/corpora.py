@@ -1,7 +1,7 @@
 """Small corpora for tests that need a campaign in the database."""
 
 from annotation.actions.campaigns import campaign_create
-from annotation.actions.corpus import ImageToImport, Take, images_import
+from annotation.actions.corpus import ImageToImport, Take, images_import, tables_analyse
 from annotation.models import Campaign, Image
 from annotation.pipeline.corpus import (
     CorpusImage,
@@ -67,6 +67,7 @@ def campaign_with_images(
             take=take,
             finder=finder,
         )
+    tables_analyse()
     return campaign
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import transaction
+from django.db import connection, transaction
 
 from annotation import models
 from annotation.actions.facts import fact_row
@@ -98,6 +98,15 @@ def images_import(
     return Imported(
         added=len(fresh), pictured=pictured, unchanged=len(batch) - len(fresh) - pictured
     )
+
+
+def tables_analyse() -> None:
+    """Let the database look at its tables after a large import.
+
+    Until it has, PostgreSQL may plan as if they were as good as empty, and join them row by row.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
 
 
 def picture_store(picture: Picture) -> str:

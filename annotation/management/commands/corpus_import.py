@@ -16,6 +16,7 @@ from annotation.actions.corpus import (
     Take,
     conflicts,
     images_import,
+    tables_analyse,
 )
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
@@ -27,6 +28,7 @@ from annotation.pipeline.mentions import MENTION_DATA, MentionFinder
 from annotation.pipeline.pictures import Picture, PictureError, find_picture, read_picture
 
 BATCH = 200
+LARGE_IMPORT = 1000
 # A file with a wrong delimiter has a problem on every line: the first ones say it all.
 MOST_PROBLEMS = 50
 
@@ -105,6 +107,8 @@ class Command(DatabaseCommand):
             campaign = campaign_create(name=options["campaign"])
             self.stdout.write(f"Campaign {campaign.name!r} made.")
         imported = self._write(campaign, check, MentionFinder.load(options["mentions"]))
+        if imported.added >= LARGE_IMPORT:
+            tables_analyse()
         self.stdout.write(f"{imported.added:,} images added.")
         if imported.pictured:
             self.stdout.write(f"{imported.pictured:,} that were there got their photo.")
