@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from marketplace.actions.hits import hit_lock, hit_refresh
-from marketplace.actions.ledger import hold_adjust, reward_pay
+from marketplace.actions.ledger import accounts_lock, hold_adjust, reward_pay
 from marketplace.actions.notifications import event_record
 from marketplace.clock import database_now
 from marketplace.models import HIT, Assignment, HITType, Worker
@@ -141,6 +141,7 @@ def assignment_approve(
     )
     if assignment.status != AssignmentStatus.SUBMITTED and not overridable:
         raise invalid_state("Assignment", "Submitted")
+    accounts_lock(hit=hit, worker=assignment.worker)
     if overridable:
         # The money for a rejected assignment went back to the requester; it is held anew.
         price = hit.hit_type.reward_cents + hit.fee_cents
@@ -181,6 +182,7 @@ def assignment_settle(*, assignment: Assignment) -> bool:
             assignment_id=assignment.assignment_id,
         )
     elif assignment.status == AssignmentStatus.SUBMITTED:
+        accounts_lock(hit=hit, worker=assignment.worker)
         _approve(hit, assignment, now, "")
     return True
 
