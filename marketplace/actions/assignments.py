@@ -32,7 +32,7 @@ def assignment_accept(*, hit_id: int, worker: Worker) -> Assignment:
         if own.status == AssignmentStatus.ACCEPTED and own.deadline > now:
             return own
         raise WorkRefusedError("You have already worked on this HIT.")
-    if hit.status != HITStatus.ASSIGNABLE or not places.free:
+    if hit.status != HITStatus.ASSIGNABLE or not places.free or not hit.requester.is_active:
         raise WorkRefusedError("There are no more of this HIT to work on.")
     refusal = may_accept(hit.hit_type, worker)
     if refusal:
@@ -83,7 +83,10 @@ def _open_hits(hit_type_id: int, worker: Worker) -> QuerySet[HIT]:
     own = Assignment.objects.filter(worker=worker, status__in=HELD)
     return (
         HIT.objects.filter(
-            hit_type_id=hit_type_id, status=HITStatus.ASSIGNABLE, expires_at__gt=database_now()
+            hit_type_id=hit_type_id,
+            status=HITStatus.ASSIGNABLE,
+            expires_at__gt=database_now(),
+            requester__is_active=True,
         )
         .exclude(assignments__in=own)
         .order_by("pk")
