@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.templatetags.static import static
+from django.utils.crypto import constant_time_compare
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
@@ -21,7 +22,7 @@ from marketplace.rules.questions import (
 from marketplace.rules.questions.answers import RESERVED
 from marketplace.selectors.work import holder_find
 from marketplace.site.access import account_of
-from marketplace.site.frames import question_of, submit_to, token_read
+from marketplace.site.frames import proof_for, question_of, submit_to, token_read
 from marketplace.site.htmlpage import page_for_frame
 from marketplace.site.policy import HEADER, HTML_QUESTION_POLICY, allow_framing
 
@@ -32,10 +33,11 @@ PROBLEM = "There was a problem submitting your results for this HIT"
 
 
 # The assignment id is the permission: inside the requester's frame there are no cookies to show,
-# and no token of ours that its form could send along.
+# and no token of ours that its form could send along. An id that others have had is none: then
+# turkSubmitTo, to which the form is sent, holds the proof.
 @csrf_exempt
 @xframe_options_exempt
-def external_submit(request: HttpRequest) -> HttpResponse:
+def external_submit(request: HttpRequest, proof: str = "") -> HttpResponse:
     """Take the answers that the page in the frame posts for the worker."""
     if request.method != "POST":
         response = _result(request, PROBLEM, "The page must send a form by POST.", 405)
@@ -57,7 +59,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
     if all(name in RESERVED for name, _ in fields):
         return _result(request, PROBLEM, f"The form had no answers in it. {STILL_YOURS}", 400)
     assignment = holder_find(assignment_id)
-    if assignment is None or _is_another(request, assignment, fields):
+    if assignment is None or _is_another(request, assignment, fields, proof):
         return _result(request, PROBLEM, "There is no such assignment of yours.", 404)
     return _submit(request, assignment, fields)
 
@@ -101,18 +103,22 @@ def _fields(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def _is_another(
-    request: HttpRequest, assignment: Assignment, fields: list[tuple[str, str]]
+    request: HttpRequest, assignment: Assignment, fields: list[tuple[str, str]], proof: str
 ) -> bool:
-    """Tell whether this comes from somebody else, as far as can be told.
+    """Tell whether this comes from somebody else.
 
-    An id that was given back may be another worker's by now: a page that was left open and sends
-    its workerId along, or a session if the frame has one after all, gives that away.
+    An id that was given back may be another worker's by now, and those who had it know it. Then
+    it takes more: the address their page was given, or their opaque workerId, or their session.
     """
+    worker = assignment.worker
     claimed = {value for name, value in fields if name == "workerId" and value}
     user = account_of(request)
-    return bool(claimed - {assignment.worker.worker_id}) or (
-        user is not None and user.pk != assignment.worker.user_id
-    )
+    if claimed - {worker.worker_id} or (user is not None and user.pk != worker.user_id):
+        return True
+    wanted = proof_for(assignment)
+    if proof:
+        return not constant_time_compare(proof.rstrip("/"), wanted)
+    return bool(wanted) and not claimed and user is None
 
 
 def _result(
@@ -139,7 +145,7 @@ def question(request: HttpRequest, token: str) -> HttpResponse:
         return _result(request, "There is no such page", "This HIT has no page of its own.", 404)
     html = page_for_frame(
         asked.html,
-        submit_url=submit_to(request) + "/mturk/externalSubmit",
+        submit_url=submit_to(request, shown.proof) + "/mturk/externalSubmit",
         assignment_id=shown.assignment_id or PREVIEW_ASSIGNMENT,
         old_script=request.build_absolute_uri(static("marketplace/external-hit.js")),
         crowd_script=request.build_absolute_uri(static("marketplace/crowd-form.js")),
