@@ -17,6 +17,7 @@ from marketplace.rules.lifecycle import AssignmentStatus
 from marketplace.rules.questions import (
     PREVIEW_ASSIGNMENT,
     HTMLQuestion,
+    QuestionForm,
     answers_xml,
 )
 from marketplace.rules.questions.answers import RESERVED
@@ -75,6 +76,9 @@ def _submit(
         )
     if assignment.deadline <= database_now():
         return _result(request, PROBLEM, "The time for this assignment has run out.", 410)
+    if isinstance(question_of(assignment.hit), QuestionForm):
+        # Its answers are checked where its form is sent to.
+        return _result(request, PROBLEM, f"This HIT has a form of its own. {STILL_YOURS}", 409)
     try:
         assignment_submit(assignment=assignment, answer=answers_xml(fields))
     except WorkRefusedError as error:
@@ -92,7 +96,7 @@ def _fields(request: HttpRequest) -> list[tuple[str, str]]:
     """Return all fields, those of the address first, in their order."""
     # Files are not taken; a body with large ones must not even be read.
     length = str(request.META.get("CONTENT_LENGTH") or 0)
-    if not length.isdecimal() or int(length) > MAX_BYTES:
+    if not length.isdecimal() or len(length) > 9 or int(length) > MAX_BYTES:
         raise RequestDataTooBig
     return [
         (name, value)
