@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from marketplace.actions.hits import hit_lock, hit_refresh
-from marketplace.actions.ledger import hold_adjust, reward_pay
+from marketplace.actions.ledger import accounts_lock, hold_adjust, reward_pay
 from marketplace.actions.notifications import event_record
 from marketplace.clock import database_now
 from marketplace.models import HIT, Assignment, HITType, Worker
@@ -32,7 +32,7 @@ def assignment_accept(*, hit_id: int, worker: Worker) -> Assignment:
         if own.status == AssignmentStatus.ACCEPTED and own.deadline > now:
             return own
         raise WorkRefusedError("You have already worked on this HIT.")
-    if hit.status != HITStatus.ASSIGNABLE or not places.free:
+    if hit.status != HITStatus.ASSIGNABLE or not places.free or not hit.requester.is_active:
         raise WorkRefusedError("There are no more of this HIT to work on.")
     refusal = may_accept(hit.hit_type, worker)
     if refusal:
@@ -83,7 +83,10 @@ def _open_hits(hit_type_id: int, worker: Worker) -> QuerySet[HIT]:
     own = Assignment.objects.filter(worker=worker, status__in=HELD)
     return (
         HIT.objects.filter(
-            hit_type_id=hit_type_id, status=HITStatus.ASSIGNABLE, expires_at__gt=database_now()
+            hit_type_id=hit_type_id,
+            status=HITStatus.ASSIGNABLE,
+            expires_at__gt=database_now(),
+            requester__is_active=True,
         )
         .exclude(assignments__in=own)
         .order_by("pk")
@@ -141,6 +144,7 @@ def assignment_approve(
     )
     if assignment.status != AssignmentStatus.SUBMITTED and not overridable:
         raise invalid_state("Assignment", "Submitted")
+    accounts_lock(hit=hit, worker=assignment.worker)
     if overridable:
         # The money for a rejected assignment went back to the requester; it is held anew.
         price = hit.hit_type.reward_cents + hit.fee_cents
@@ -181,6 +185,7 @@ def assignment_settle(*, assignment: Assignment) -> bool:
             assignment_id=assignment.assignment_id,
         )
     elif assignment.status == AssignmentStatus.SUBMITTED:
+        accounts_lock(hit=hit, worker=assignment.worker)
         _approve(hit, assignment, now, "")
     return True
 

@@ -46,7 +46,7 @@ def webhook_post(*, destination: str, body: str, requester: Requester) -> None:
     }
     try:
         plain = _connect(host, port)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name that can be no host's
         raise DeliveryError(f"{host}: {error}") from None
     connection = http.client.HTTPConnection(parts.netloc)
     connection.sock = plain
@@ -64,7 +64,7 @@ def webhook_post(*, destination: str, body: str, requester: Requester) -> None:
         connection.request("POST", f"{path}?{parts.query}" if parts.query else path, data, headers)
         with connection.getresponse() as response:
             status = response.status
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         raise DeliveryError(f"{host}: {error or type(error).__name__}") from None
     finally:
         watchdog.cancel()
@@ -77,17 +77,18 @@ def events_deliver(*, most: int = 100) -> int:
     """Try the events that are due, the oldest first; return how many were taken."""
     due = Event.objects.filter(next_try_at__lte=database_now()).select_related("requester")
     delivered = 0
-    unreachable: set[str] = set()
-    for event in due.order_by("next_try_at", "pk")[:most]:
-        # One dead webhook must not keep everybody else waiting.
-        if event.destination in unreachable:
-            continue
+    for _ in range(most):
+        event = due.order_by("next_try_at", "pk").first()
+        if event is None:
+            break
         if not _claim(event):
             continue
+        later = event.next_try_at
         if event_deliver(event=event):
             delivered += 1
         else:
-            unreachable.add(event.destination)
+            # One dead webhook must not keep everybody else waiting, however much waits for it.
+            due.filter(destination=event.destination).update(next_try_at=later)
     return delivered
 
 

@@ -86,11 +86,10 @@ def hit_create(
 
 def hit_lock(*, hit_id: int) -> HIT:
     """Lock a HIT until the transaction ends."""
-    return (
-        HIT.objects.select_for_update(of=("self",))
-        .select_related("hit_type", "requester")
-        .get(pk=hit_id)
-    )
+    # Locked by itself and read afterwards: a HIT that was given another type while we waited would
+    # no longer match the type that a joined query had found for it, and be missing.
+    HIT.objects.select_for_update().only("pk").get(pk=hit_id)
+    return HIT.objects.select_related("hit_type", "requester").get(pk=hit_id)
 
 
 def places_of(hit: HIT) -> Places:

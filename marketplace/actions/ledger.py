@@ -20,6 +20,23 @@ def house_account(kind: AccountKind) -> Account:
     return Account.objects.get_or_create(kind=kind, requester=None, worker=None)[0]
 
 
+def accounts_lock(*, hit: HIT, worker: Worker) -> None:
+    """Lock all that paying for a HIT can touch, in the order of the accounts' numbers.
+
+    For whoever moves money more than once in a transaction: the movements alone, each in order,
+    would together be in none.
+    """
+    accounts = [
+        requester_account(hit.requester, AccountKind.AVAILABLE),
+        requester_account(hit.requester, AccountKind.HELD),
+        worker_account(worker),
+    ]
+    if hit.fee_cents:
+        accounts.append(house_account(AccountKind.FEES))
+    numbers = [account.pk for account in accounts]
+    list(Account.objects.select_for_update().filter(pk__in=numbers).order_by("pk"))
+
+
 @transaction.atomic
 def money_move(*, kind: str, key: str, postings: list[tuple[Account, int]], memo: str = "") -> bool:
     """Post a movement that sums to zero. False: it has been posted before under this key.

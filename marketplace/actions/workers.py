@@ -10,7 +10,7 @@ from django.db.models import ProtectedError
 
 from marketplace.actions.assignments import WorkRefusedError, assignment_return
 from marketplace.clock import database_now
-from marketplace.models import Invitation, Message, Worker
+from marketplace.models import HIT, Invitation, Message, Worker
 from marketplace.rules.lifecycle import AssignmentStatus
 
 
@@ -86,12 +86,16 @@ def worker_erase(*, worker: Worker) -> None:
 
     An account that is also a researcher's or an administrator's is kept, no longer linked.
     """
-    for assignment in worker.assignments.filter(status=AssignmentStatus.ACCEPTED).order_by("hit"):
+    open_work = worker.assignments.filter(status=AssignmentStatus.ACCEPTED).order_by("hit")
+    # All HITs before any money: returning one may give its requester money back.
+    hits = [assignment.hit_id for assignment in open_work]
+    list(HIT.objects.select_for_update().filter(pk__in=hits).order_by("pk"))
+    for assignment in open_work:
         try:
             assignment_return(assignment=assignment)
         except WorkRefusedError:
             continue  # submitted this very moment
-    worker = Worker.objects.select_for_update(of=("self",)).get(pk=worker.pk)
+    worker = Worker.objects.select_for_update(of=("self",), no_key=True).get(pk=worker.pk)
     user = worker.user
     worker.user = None
     worker.country = worker.subdivision = ""

@@ -43,7 +43,7 @@ def _answer(request: HttpRequest, request_id: str) -> HttpResponse:
         return HttpResponse("<UnknownOperationException/>\n", status=404, content_type="text/xml")
     # Asked before the body is read. A body without a length counts as empty.
     length = request.META.get("CONTENT_LENGTH") or "0"
-    if not length.isdecimal() or int(length) > MOST_BYTES:
+    if not length.isdecimal() or len(length) > 9 or int(length) > MOST_BYTES:
         return HttpResponse(status=413)
     now = None
     try:

@@ -54,6 +54,12 @@ def holder_find(assignment_id: str) -> Assignment | None:
     return found.filter(status__in=HELD).first() or found.order_by("-pk").first()
 
 
+def others_had(assignment: Assignment) -> bool:
+    """Tell whether other workers know this assignment's id, having had and left the place."""
+    named = Assignment.objects.filter(assignment_id=assignment.assignment_id)
+    return named.exclude(worker=assignment.worker_id).exists()
+
+
 def assignments_in_progress(worker: Worker, now: datetime) -> list[Assignment]:
     """What the worker can go on with, most urgent first."""
     return list(

@@ -6,6 +6,7 @@ import msgspec
 from django.core import signing
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.crypto import salted_hmac
 
 from marketplace.models import HIT, Assignment
 from marketplace.rules.questions import (
@@ -15,6 +16,7 @@ from marketplace.rules.questions import (
     frame_url,
     parse_question,
 )
+from marketplace.selectors.work import others_had
 from marketplace.site.policy import sandbox_for
 
 SALT = "marketplace.question"
@@ -35,6 +37,7 @@ class Shown(msgspec.Struct, frozen=True):
     hit: int
     assignment_id: str
     until: int
+    proof: str = ""
 
 
 def question_of(hit: HIT) -> ExternalQuestion | HTMLQuestion | QuestionForm:
@@ -42,9 +45,20 @@ def question_of(hit: HIT) -> ExternalQuestion | HTMLQuestion | QuestionForm:
     return parse_question(hit.question)
 
 
-def submit_to(request: HttpRequest) -> str:
+def submit_to(request: HttpRequest, proof: str = "") -> str:
     """Return turkSubmitTo: pages put "/mturk/externalSubmit" straight behind it."""
-    return request.build_absolute_uri(reverse("marketplace:browse")).rstrip("/")
+    here = request.build_absolute_uri(reverse("marketplace:browse"))
+    return f"{here}by/{proof}" if proof else here.rstrip("/")
+
+
+def proof_for(assignment: Assignment) -> str:
+    """Return what shows that a page was made for this sitting; nothing if its id alone does.
+
+    An id that was given back is known to whoever had it before.
+    """
+    if not others_had(assignment):
+        return ""
+    return salted_hmac(SALT, f"submit/{assignment.pk}", algorithm="sha256").hexdigest()
 
 
 def frame_for(
@@ -56,8 +70,9 @@ def frame_for(
     """Return the frame of a HIT, to look at or to work in; None: it is a form of ours."""
     if isinstance(question, QuestionForm):
         return None
+    proof = proof_for(assignment) if assignment else ""
     if isinstance(question, HTMLQuestion):
-        path = reverse("marketplace:question", kwargs={"token": _token(hit, assignment)})
+        path = reverse("marketplace:question", kwargs={"token": _token(hit, assignment, proof)})
         address = request.build_absolute_uri(path)
     else:
         address = question.url
@@ -66,7 +81,7 @@ def frame_for(
         hit_id=hit.hit_id,
         assignment_id=assignment.assignment_id if assignment else None,
         worker_id=assignment.worker.worker_id if assignment else None,
-        submit_to=submit_to(request) if assignment else None,
+        submit_to=submit_to(request, proof) if assignment else None,
     )
     return Frame(url=url, height=question.frame_height, sandbox=sandbox_for(request, url))
 
@@ -80,11 +95,12 @@ def token_read(token: str) -> Shown | None:
     return shown if shown.until > time.time() else None
 
 
-def _token(hit: HIT, assignment: Assignment | None) -> str:
+def _token(hit: HIT, assignment: Assignment | None, proof: str) -> str:
     until = assignment.deadline.timestamp() if assignment else time.time() + PREVIEW_SECONDS
     shown = Shown(
         hit=hit.pk,
         assignment_id=assignment.assignment_id if assignment else "",
         until=int(until) + 1,
+        proof=proof,
     )
     return signing.dumps(msgspec.to_builtins(shown), salt=SALT)

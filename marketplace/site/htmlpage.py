@@ -3,19 +3,22 @@
 import re
 from html import escape
 
+# None of these goes on past the next tag or for long: pages are other people's, and an expression
+# that looks to the end of the text from each of ten thousand places takes half a minute.
 _SUBMIT = re.compile(
     r"(?:https?:)?//(?:[a-z0-9-]+\.)*mturk\.com/+mturk/externalSubmit", re.IGNORECASE
 )
 _SUBMIT_HERE = re.compile(
-    r"(<form\b[^>]*\saction\s*=\s*[\"']?)/mturk/externalSubmit", re.IGNORECASE
+    r"(<form\b[^<>]*\saction\s*=\s*[\"']?)/mturk/externalSubmit", re.IGNORECASE
 )
 _OLD_SCRIPT = re.compile(
-    r"(?:https?:)?//[a-z0-9.-]*amazonaws\.com/[a-z0-9./_-]*externalHIT_v1\.js", re.IGNORECASE
+    r"(?:https?:)?//[a-z0-9.-]{0,100}amazonaws\.com/[a-z0-9./_-]{0,100}externalHIT_v1\.js",
+    re.IGNORECASE,
 )
 _CROWD_SCRIPT = re.compile(
     r"(?:https?:)?//assets\.crowd\.aws/crowd-html-elements(?:\.min)?\.js", re.IGNORECASE
 )
-_INPUT = re.compile(r"<input\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
+_INPUT = re.compile(r"<input\b(?:[^<>\"']|\"[^<\"]*\"|'[^<']*')*>", re.IGNORECASE)
 _IS_ASSIGNMENT = re.compile(
     r"\sname\s*=\s*(\"assignmentId\"|'assignmentId'|assignmentId(?=[\s/>]))"
 )

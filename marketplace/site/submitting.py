@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.templatetags.static import static
+from django.utils.crypto import constant_time_compare
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
@@ -16,12 +17,13 @@ from marketplace.rules.lifecycle import AssignmentStatus
 from marketplace.rules.questions import (
     PREVIEW_ASSIGNMENT,
     HTMLQuestion,
+    QuestionForm,
     answers_xml,
 )
 from marketplace.rules.questions.answers import RESERVED
 from marketplace.selectors.work import holder_find
 from marketplace.site.access import account_of
-from marketplace.site.frames import question_of, submit_to, token_read
+from marketplace.site.frames import proof_for, question_of, submit_to, token_read
 from marketplace.site.htmlpage import page_for_frame
 from marketplace.site.policy import HEADER, HTML_QUESTION_POLICY, allow_framing
 
@@ -32,10 +34,11 @@ PROBLEM = "There was a problem submitting your results for this HIT"
 
 
 # The assignment id is the permission: inside the requester's frame there are no cookies to show,
-# and no token of ours that its form could send along.
+# and no token of ours that its form could send along. An id that others have had is none: then
+# turkSubmitTo, to which the form is sent, holds the proof.
 @csrf_exempt
 @xframe_options_exempt
-def external_submit(request: HttpRequest) -> HttpResponse:
+def external_submit(request: HttpRequest, proof: str = "") -> HttpResponse:
     """Take the answers that the page in the frame posts for the worker."""
     if request.method != "POST":
         response = _result(request, PROBLEM, "The page must send a form by POST.", 405)
@@ -57,7 +60,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
     if all(name in RESERVED for name, _ in fields):
         return _result(request, PROBLEM, f"The form had no answers in it. {STILL_YOURS}", 400)
     assignment = holder_find(assignment_id)
-    if assignment is None or _is_another(request, assignment, fields):
+    if assignment is None or _is_another(request, assignment, fields, proof):
         return _result(request, PROBLEM, "There is no such assignment of yours.", 404)
     return _submit(request, assignment, fields)
 
@@ -73,6 +76,9 @@ def _submit(
         )
     if assignment.deadline <= database_now():
         return _result(request, PROBLEM, "The time for this assignment has run out.", 410)
+    if isinstance(question_of(assignment.hit), QuestionForm):
+        # Its answers are checked where its form is sent to.
+        return _result(request, PROBLEM, f"This HIT has a form of its own. {STILL_YOURS}", 409)
     try:
         assignment_submit(assignment=assignment, answer=answers_xml(fields))
     except WorkRefusedError as error:
@@ -90,7 +96,7 @@ def _fields(request: HttpRequest) -> list[tuple[str, str]]:
     """Return all fields, those of the address first, in their order."""
     # Files are not taken; a body with large ones must not even be read.
     length = str(request.META.get("CONTENT_LENGTH") or 0)
-    if not length.isdecimal() or int(length) > MAX_BYTES:
+    if not length.isdecimal() or len(length) > 9 or int(length) > MAX_BYTES:
         raise RequestDataTooBig
     return [
         (name, value)
@@ -101,18 +107,22 @@ def _fields(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def _is_another(
-    request: HttpRequest, assignment: Assignment, fields: list[tuple[str, str]]
+    request: HttpRequest, assignment: Assignment, fields: list[tuple[str, str]], proof: str
 ) -> bool:
-    """Tell whether this comes from somebody else, as far as can be told.
+    """Tell whether this comes from somebody else.
 
-    An id that was given back may be another worker's by now: a page that was left open and sends
-    its workerId along, or a session if the frame has one after all, gives that away.
+    An id that was given back may be another worker's by now, and those who had it know it. Then
+    it takes more: the address their page was given, or their opaque workerId, or their session.
     """
+    worker = assignment.worker
     claimed = {value for name, value in fields if name == "workerId" and value}
     user = account_of(request)
-    return bool(claimed - {assignment.worker.worker_id}) or (
-        user is not None and user.pk != assignment.worker.user_id
-    )
+    if claimed - {worker.worker_id} or (user is not None and user.pk != worker.user_id):
+        return True
+    wanted = proof_for(assignment)
+    if proof:
+        return not constant_time_compare(proof.rstrip("/"), wanted)
+    return bool(wanted) and not claimed and user is None
 
 
 def _result(
@@ -139,7 +149,7 @@ def question(request: HttpRequest, token: str) -> HttpResponse:
         return _result(request, "There is no such page", "This HIT has no page of its own.", 404)
     html = page_for_frame(
         asked.html,
-        submit_url=submit_to(request) + "/mturk/externalSubmit",
+        submit_url=submit_to(request, shown.proof) + "/mturk/externalSubmit",
         assignment_id=shown.assignment_id or PREVIEW_ASSIGNMENT,
         old_script=request.build_absolute_uri(static("marketplace/external-hit.js")),
         crowd_script=request.build_absolute_uri(static("marketplace/crowd-form.js")),

@@ -14,6 +14,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<str:number>/tasks", browsing.old_project, name="old-project"),
     # turkSubmitTo has no slash at its end, but pages that add one themselves are understood.
     re_path(r"^(?:/)?mturk/externalSubmit$", submitting.external_submit, name="external-submit"),
+    path(
+        "by/<path:proof>/mturk/externalSubmit",
+        submitting.external_submit,
+        name="external-submit-by",
+    ),
     path("questions/<str:token>/", submitting.question, name="question"),
     path("work/", record.dashboard, name="dashboard"),
     path("work/<str:number>/", working.work, name="work"),

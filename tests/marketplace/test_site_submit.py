@@ -141,7 +141,8 @@ def test_an_id_given_back_belongs_to_whoever_took_it_next(frame: Client) -> None
     assert two.assignment_id == one.assignment_id
     refused = signed_in(first).post(SUBMIT, {"assignmentId": one.assignment_id, "a": "1"})
     assert refused.status_code == 404
-    assert frame.post(SUBMIT, {"assignmentId": two.assignment_id, "a": "2"}).status_code == 200
+    named = {"assignmentId": two.assignment_id, "workerId": second.worker_id, "a": "2"}
+    assert frame.post(SUBMIT, named).status_code == 200
     two.refresh_from_db()
     assert two.status == AssignmentStatus.SUBMITTED
 

@@ -64,6 +64,7 @@ TABLE: dict[str, Who] = {
     "marketplace:terms": Who.PUBLIC,
     # Frames have no cookies: the assignment's id and the signed address are the permission.
     "marketplace:external-submit": Who.PUBLIC,
+    "marketplace:external-submit-by": Who.PUBLIC,
     "marketplace:question": Who.PUBLIC,
 }
 # Exceptions inside a namespace: Django's own sign-in and sign-out pages have to be open.
