@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.actions.assignments import WorkRefusedError
-from marketplace.actions.requests import qualification_request, request_refusal, test_start
+from marketplace.actions.requests import attempt_start, qualification_request, request_refusal
 from marketplace.clock import database_now
 from marketplace.models import QualificationType, TestAttempt, Worker
 from marketplace.rules.questions import Problem, check_form_answers, parse_test
@@ -76,7 +76,7 @@ def request_make(request: HttpRequest, worker: Worker, number: str) -> HttpRespo
         return notice(request, worker, NONE, NONE_TEXT, status=404)
     try:
         if found.test:
-            test_start(qualification_type=found, worker=worker)
+            attempt_start(qualification_type=found, worker=worker)
             return redirect("marketplace:test", number=number)
         outcome = qualification_request(qualification_type=found, worker=worker)
     except WorkRefusedError as error:
@@ -91,7 +91,7 @@ def request_make(request: HttpRequest, worker: Worker, number: str) -> HttpRespo
 
 @worker_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def test_page(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
+def qualification_test(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
     """The test of a qualification that the worker has begun."""
     found = qualification_type_find(number)
     if found is None or not found.test:
@@ -120,10 +120,6 @@ def test_page(request: HttpRequest, worker: Worker, number: str) -> HttpResponse
     else:
         messages.success(request, "Your answers are with the requester, who will decide.")
     return redirect("marketplace:qualification", number=number)
-
-
-# pytest takes functions of this name for tests wherever they are imported.
-test_page.__test__ = False  # type: ignore[attr-defined]
 
 
 def _show(

@@ -9,9 +9,9 @@ from django.db.models import F
 from marketplace.actions.assignments import WorkRefusedError
 from marketplace.actions.requests import (
     AnswersRefusedError,
+    attempt_start,
     qualification_request,
     request_refusal,
-    test_start,
 )
 from marketplace.models import (
     Qualification,
@@ -83,9 +83,9 @@ def test_without_a_test_the_requester_decides(worker: Worker) -> None:
 )
 def test_an_answer_key_grades(worker: Worker, choices: list[str], score: int) -> None:
     kind = with_test(answer_key=KEY)
-    attempt = test_start(qualification_type=kind, worker=worker)
+    attempt = attempt_start(qualification_type=kind, worker=worker)
     assert attempt.deadline - attempt.started_at == timedelta(seconds=60)
-    assert test_start(qualification_type=kind, worker=worker) == attempt
+    assert attempt_start(qualification_type=kind, worker=worker) == attempt
     fields = list(zip(FIELDS, choices, strict=True))
     outcome = qualification_request(qualification_type=kind, worker=worker, fields=fields)
     assert outcome.value == value_of(worker) == score
@@ -97,7 +97,7 @@ def test_an_answer_key_grades(worker: Worker, choices: list[str], score: int) ->
 
 def test_without_a_key_the_answers_wait(worker: Worker) -> None:
     kind = with_test()
-    test_start(qualification_type=kind, worker=worker)
+    attempt_start(qualification_type=kind, worker=worker)
     with pytest.raises(AnswersRefusedError) as refused:
         qualification_request(qualification_type=kind, worker=worker, fields=[(FIELDS[0], "left")])
     assert [problem.field for problem in refused.value.problems] == [FIELDS[1]]
@@ -112,15 +112,15 @@ def test_answers_come_in_time_or_not_at_all(worker: Worker) -> None:
     fields = [(field, "left") for field in FIELDS]
     with pytest.raises(WorkRefusedError, match="not begun"):
         qualification_request(qualification_type=kind, worker=worker, fields=fields)
-    test_start(qualification_type=kind, worker=worker)
+    attempt_start(qualification_type=kind, worker=worker)
     earlier(seconds=61)
     with pytest.raises(WorkRefusedError, match="run out"):
         qualification_request(qualification_type=kind, worker=worker, fields=fields)
     # To open the test is to ask: it cannot be looked at again and again.
     with pytest.raises(WorkRefusedError, match="again after"):
-        test_start(qualification_type=kind, worker=worker)
+        attempt_start(qualification_type=kind, worker=worker)
     earlier(hours=1)
-    test_start(qualification_type=kind, worker=worker)
+    attempt_start(qualification_type=kind, worker=worker)
     outcome = qualification_request(qualification_type=kind, worker=worker, fields=fields)
     assert outcome.value == 75
     assert request_refusal(qualification_type=kind, worker=worker)
@@ -133,10 +133,10 @@ def test_what_is_not_offered_cannot_be_asked_for(worker: Worker) -> None:
     with pytest.raises(WorkRefusedError, match="not offered"):
         qualification_request(qualification_type=asleep, worker=worker)
     kind = with_test()
-    test_start(qualification_type=kind, worker=worker)
+    attempt_start(qualification_type=kind, worker=worker)
     QualificationType.objects.filter(pk=kind.pk).update(is_active=False)
     fields = [(field, "left") for field in FIELDS]
     with pytest.raises(WorkRefusedError, match="not offered"):
         qualification_request(qualification_type=kind, worker=worker, fields=fields)
     with pytest.raises(WorkRefusedError, match="no test"):
-        test_start(qualification_type=asleep, worker=worker)
+        attempt_start(qualification_type=asleep, worker=worker)
