@@ -107,6 +107,7 @@ def names_by_number(model: type[Model]) -> dict[int, tuple[str, ...]]:
     rows = model._base_manager.all()
     if model is Permission:
         rows = rows.select_related("content_type")
+    # Both of these models have a natural key; models in general need not.
     return {row.pk: row.natural_key() for row in rows}  # type: ignore[attr-defined]
 
 

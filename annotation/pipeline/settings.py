@@ -22,8 +22,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bad_boxes_limit: int = 3
     # A caption is unrelated to its image when this many workers say so.
     unrelated_flags: int = 2
-    # A question that nobody may answer goes to review after this time.
-    starved_hours: int = 24
 
     # Boxes that overlap this much become one at release time ...
     merge_iou: float = 0.8

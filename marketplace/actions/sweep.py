@@ -1,8 +1,9 @@
 """Doing what is due. Anybody may call it at any time; nothing depends on a process being up."""
 
+import logging
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from marketplace.actions.assignments import assignment_settle
 from marketplace.actions.hits import hit_dispose, hit_lock, hit_refresh
@@ -13,19 +14,33 @@ from marketplace.rules.lifecycle import HITStatus
 
 # HITs that nobody touches are disposed of after this time, as MTurk did.
 KEPT_DAYS = 120
+# What could not be settled is tried again after this time, and holds up nobody meanwhile.
+TRIED_AGAIN_AFTER = timedelta(hours=1)
+
+log = logging.getLogger(__name__)
 
 
 def sweep(*, most: int = 200) -> int:
-    """Expire HITs, abandon and auto-approve assignments that are due; return how many."""
+    """Expire HITs, abandon and auto-approve assignments that are due; return how many.
+
+    Every API call begins with this, so one that fails is logged and must not stop the others.
+    """
     now = database_now()
     done = 0
     for assignment in Assignment.objects.filter(due_at__lte=now).order_by("due_at")[:most]:
-        done += assignment_settle(assignment=assignment)
+        try:
+            done += assignment_settle(assignment=assignment)
+        except (RequestError, DatabaseError):
+            log.exception("Assignment %s could not be settled", assignment.assignment_id)
+            Assignment.objects.filter(pk=assignment.pk).update(due_at=now + TRIED_AGAIN_AFTER)
     expired = HIT.objects.filter(status=HITStatus.ASSIGNABLE, expires_at__lte=now)
     for hit_id in expired.values_list("pk", flat=True)[:most]:
-        with transaction.atomic():
-            hit_refresh(hit=hit_lock(hit_id=hit_id), now=database_now())
-        done += 1
+        try:
+            with transaction.atomic():
+                hit_refresh(hit=hit_lock(hit_id=hit_id), now=database_now())
+            done += 1
+        except (RequestError, DatabaseError):
+            log.exception("HIT %s could not be expired", hit_id)
     return done
 
 

@@ -194,6 +194,22 @@ def test_auto_approval_pays_when_the_delay_is_over(requester: Requester) -> None
     assert_balanced()
 
 
+def test_what_cannot_be_settled_holds_up_nobody(requester: Requester) -> None:
+    broken, fine = make_requester(), make_worker()
+    for owner, worker in ((broken, make_worker()), (requester, fine)):
+        assignment = assignment_accept(hit_id=make_hit(owner).pk, worker=worker)
+        assignment_submit(assignment=assignment, answer="<a/>")
+    # A ledger that was tampered with: nothing is left to pay the first one from.
+    Account.objects.filter(requester=broken, kind=AccountKind.HELD).update(balance=0)
+    time_passes(86_401)
+    assert sweep() == 1
+    assert balance(AccountKind.EARNINGS, fine) == 10
+    assert sweep() == 0
+    later = Assignment.objects.get(hit__requester=broken)
+    assert later.status == AssignmentStatus.SUBMITTED
+    assert later.due_at is not None, "it is tried again"
+
+
 def test_a_rejection_returns_the_money_and_can_be_overridden(requester: Requester) -> None:
     hit, worker = make_hit(requester), make_worker()
     assignment = assignment_accept(hit_id=hit.pk, worker=worker)

@@ -49,7 +49,7 @@ def sign_in(client: Client, password: str, username: str = "mira", **extra: str)
     response = client.post(
         "/accounts/login/",
         {"username": username, "password": password},
-        **extra,  # type: ignore[arg-type]
+        **extra,  # type: ignore[arg-type]  # headers; the stubs take them for named arguments
     )
     assert isinstance(response, HttpResponse)
     return response

@@ -43,7 +43,7 @@ def test_anybody_with_the_address_gets_the_photo(client: Client, image: models.I
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.headers["Cache-Control"] == "private, max-age=3000, immutable"
     assert "Set-Cookie" not in response.headers
-    content = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+    content = b"".join(response.streaming_content)  # type: ignore[attr-defined]  # a FileResponse
     with default_storage.open(image.file) as stored:
         assert content == stored.read()
 
