@@ -23,6 +23,11 @@ class Judgment(msgspec.Struct, frozen=True, tag="judgment", omit_defaults=True):
     # What the worker reports beside the answer: mentions cut wrongly, captions not about the image.
     cut_wrongly: tuple[int, ...] = ()
     unrelated: tuple[int, ...] = ()
+    # How it came about, for studies of the protocol; no rule looks at it: how long the worker
+    # looked, how the box was drawn, and why a box is bad.
+    milliseconds: int = 0
+    way: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 class ImportedChain(msgspec.Struct, frozen=True, omit_defaults=True):

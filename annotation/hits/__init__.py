@@ -1,0 +1,1 @@
+"""The task pages: ExternalQuestion pages in a sandboxed frame, without cookies."""

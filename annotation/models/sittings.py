@@ -1,0 +1,116 @@
+"""Sittings: what a worker was given, what they have answered so far, and what they agreed to.
+
+None of this is a fact: answers become judgments when the platform confirms the assignment. Rows
+may be erased with the person.
+"""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from annotation.models.campaigns import Campaign
+from annotation.models.corpus import Image
+from annotation.models.guides import Guide
+from annotation.models.people import Worker
+from annotation.pipeline.questions import Stage
+
+
+class SittingKind(models.TextChoices):
+    WORK = "work"
+    TEST = "test"
+
+
+class SittingStatus(models.TextChoices):
+    OPEN = "open"
+    # The worker has handed in all answers: they stand.
+    FINISHED = "finished"
+    # Its time ran out, or the worker gave it back: the questions went to others.
+    LAPSED = "lapsed"
+
+
+class Sitting(models.Model):
+    """One worker at one assignment."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="sittings")
+    stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])
+    kind = models.CharField(max_length=4, choices=SittingKind.choices)
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="sittings")
+    # The platform's names. An assignment's id comes back with another worker after a return.
+    assignment_id = models.CharField(max_length=64)
+    hit_id = models.CharField(max_length=64, blank=True)
+    # Of a test: the version of the guide whose questions these are.
+    guide = models.ForeignKey(
+        Guide, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    # Ways of drawing this sitting offers, with a slash between, the first to begin with.
+    ways = models.CharField(max_length=20, blank=True)
+    status = models.CharField(
+        max_length=8, choices=SittingStatus.choices, default=SittingStatus.OPEN
+    )
+    opened_at = models.DateTimeField(db_default=Now())
+    # By the database's clock.
+    until = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    # Of the answers that were handed in: the same again gets the same reply, others are refused.
+    digest = models.CharField(max_length=64, blank=True)
+    # Of a finished test: how many answers were right.
+    right = models.PositiveSmallIntegerField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment_id", "worker"],
+                condition=~models.Q(status="lapsed"),
+                name="one_sitting_per_assignment_and_worker",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"sitting {self.pk} ({self.stage})"
+
+
+class SittingQuestion(models.Model):
+    """A question of a sitting. While it is not released, no other sitting gets this question."""
+
+    sitting = models.ForeignKey(Sitting, on_delete=models.PROTECT, related_name="questions")
+    number = models.PositiveSmallIntegerField()
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
+    # The question's key within its image; empty in a test.
+    key = models.CharField(max_length=60, blank=True)
+    # What is shown, by numbers and coordinates, as it was when the sitting was opened.
+    shown = models.TextField()
+    # The answer so far, and the worker's own words, which are no part of the dataset.
+    answer = models.TextField(blank=True)
+    comment = models.TextField(blank=True)
+    saved_at = models.DateTimeField(null=True, blank=True)
+    released_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["sitting", "number"], name="one_question_per_number_of_a_sitting"
+            ),
+            models.UniqueConstraint(
+                fields=["image", "key"],
+                condition=models.Q(released_at__isnull=True) & ~models.Q(key=""),
+                name="one_live_lease_per_question",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"question {self.number} of {self.sitting_id}"
+
+
+class Consent(models.Model):
+    """A worker has read this version of the campaign's consent text and agrees."""
+
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="consents")
+    guide = models.ForeignKey(Guide, on_delete=models.PROTECT, related_name="consents")
+    given_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["worker", "guide"], name="one_consent_per_text")
+        ]
+
+    def __str__(self) -> str:
+        return f"consent of {self.worker_id}"

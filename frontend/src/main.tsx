@@ -1,0 +1,3 @@
+import { render } from "preact";
+
+render(<p>Not yet.</p>, document.body);
