@@ -1,3 +1,13 @@
+# The task pages' script and style sheet.
+FROM node:24-bookworm-slim AS frontend
+
+WORKDIR /frontend
+COPY frontend/package.json frontend/package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY frontend/vite.config.ts frontend/tsconfig.json ./
+COPY frontend/src ./src
+RUN npm run build
+
 FROM python:3.11-slim-bookworm
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -14,6 +24,7 @@ COPY config ./config
 COPY annotation ./annotation
 COPY grounding ./grounding
 COPY marketplace ./marketplace
+COPY --from=frontend /frontend/dist ./frontend/dist
 
 ENV CHAINBOX_MODE=production CHAINBOX_VAR=/var/lib/chainbox
 VOLUME /var/lib/chainbox

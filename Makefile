@@ -1,18 +1,22 @@
 # Needs Python 3.11 or newer with pip, and make; no root, no services.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format bench lock test-sqlite test-postgres
+.PHONY: help setup packages run test lint format bench lock test-sqlite test-postgres
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+NPM := npm --prefix frontend --loglevel=error
+PAGES := frontend/dist/hits/task.js
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PORT
+# Node comes as a Python package, so that pip is all it takes.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 help:
 	@echo "make setup   put everything that running and testing need into $(VENV)"
 	@echo "make run     load the demo campaign and start the site, a worker and the scheduler"
 	@echo "make test    lint, then all tests, on SQLite and on PostgreSQL"
-	@echo "make lint    style, formatting, types and import rules"
+	@echo "make lint    style, formatting, types and import rules, of Python and TypeScript"
 	@echo "make format  put the code into the project's format"
 	@echo "make bench   run every benchmark in turn"
 	@echo "make lock    write the lock files anew from pyproject.toml"
@@ -20,7 +24,9 @@ help:
 # The copy of the lock file in the virtualenv says what is installed there; when it is the same as
 # ours there is nothing to do. Some systems ship Python without ensurepip: then pip installs from
 # outside.
-setup:
+setup: packages $(PAGES)
+
+packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Chainbox needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3"; exit 1; }
 	@if ! cmp -s requirements-dev.lock $(VENV)/installed.lock; then \
@@ -35,6 +41,18 @@ setup:
 		fi; \
 		cp requirements-dev.lock $(VENV)/installed.lock; \
 	fi
+	@if ! cmp -s frontend/package-lock.json frontend/node_modules/installed.lock; then \
+		set -e; \
+		echo "Installing into frontend/node_modules …"; \
+		$(NPM) ci --no-audit --no-fund; \
+		cp frontend/package-lock.json frontend/node_modules/installed.lock; \
+	fi
+
+# The task pages' script and style sheet, from their sources.
+$(PAGES): $(shell find frontend/src -type f -not -name '*.test.*') frontend/package-lock.json \
+		frontend/vite.config.ts | packages
+	@echo "Building the task pages …"
+	@$(NPM) run --silent build -- --logLevel warn
 
 run: setup
 	$(BIN)/python manage.py migrate --verbosity 0
@@ -46,13 +64,16 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(NPM) run --silent check
 
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(NPM) run --silent format
 
 # -k: the second run is worth having even when the first has failed; the status says if either did.
 test: lint
+	$(NPM) test --silent
 	@$(BIN)/python -m tests.browsers
 	$(BIN)/python -m tests.services -- $(MAKE) --no-print-directory -k test-sqlite test-postgres
 

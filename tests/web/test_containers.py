@@ -42,12 +42,25 @@ def test_example_names_what_must_be_set_and_sets_no_secret() -> None:
     assert {"ALLOWED_HOSTS", "CHAINBOX_BEHIND_PROXY"} <= set(values)
 
 
-def test_image_copies_only_what_exists_and_is_not_root() -> None:
+def test_image_copies_only_what_exists() -> None:
     lines = (ROOT / "Dockerfile").read_text().splitlines()
-    sources = [line.split()[1] for line in lines if line.startswith("COPY ")]
-    assert sources
+    copied = [line.split()[1:-1] for line in lines if line.startswith("COPY ")]
+    sources = [source for given in copied for source in given if given[0] != "--from=frontend"]
+    assert {"manage.py", "frontend/src", "annotation"} <= set(sources)
     allowed = (ROOT / ".dockerignore").read_text().split()
     for source in sources:
         assert (ROOT / source).exists()
-        assert f"!{source}" in allowed
+        assert f"!{source.partition('/')[0]}" in allowed
+
+
+def test_image_builds_the_task_pages_from_their_lock_and_takes_them_along() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    build, _, final = text.partition("FROM python")
+    assert "npm ci" in build
+    assert "npm run build" in build
+    assert "COPY --from=frontend /frontend/dist ./frontend/dist" in final
+
+
+def test_image_is_not_root() -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
     assert "USER chainbox" in lines
