@@ -171,7 +171,7 @@ def lesson_shown(
     for rect in (*lesson.boxes, *filter(None, [lesson.candidate]), *lesson.expected):
         problem = rect_problem(rect, width, height)
         if problem:
-            problems.append(f"{problem} {lesson.image!r}")
+            problems.append(f"image {lesson.image!r}: {problem}")
     if problems:
         raise GuideError(*problems)
     listed_numbers = tuple(listed.number for listed in lesson.captions)
