@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Rect(msgspec.Struct, frozen=True, array_like=True, order=True):
+class Rect(msgspec.Struct, frozen=True, array_like=True, order=True, forbid_unknown_fields=True):
     """A rectangle round one thing; (1, 1, 1, 1) is the top left pixel alone."""
 
     xmin: int
