@@ -1,0 +1,31 @@
+import type { Rect } from "../protocol";
+import type { View } from "./view";
+
+export type Kind = "accepted" | "candidate" | "expected";
+
+/** One box over the photo: a coloured line on a white one, to be seen on any photo. */
+export function Box({ rect, view, kind }: { rect: Rect; view: View; kind: Kind }) {
+  const [xmin, ymin, xmax, ymax] = rect;
+  const place = {
+    x: view.x + (xmin - 1) * view.scale,
+    y: view.y + (ymin - 1) * view.scale,
+    width: (xmax - xmin + 1) * view.scale,
+    height: (ymax - ymin + 1) * view.scale,
+  };
+  return (
+    <g class={`photo-box ${kind}`} data-rect={rect.join(" ")}>
+      <rect class="photo-casing" {...place} />
+      <rect class="photo-line" {...place} />
+    </g>
+  );
+}
+
+export function Boxes(props: { rects: readonly Rect[]; view: View; kind: Kind }) {
+  return (
+    <>
+      {props.rects.map((rect, index) => (
+        <Box key={`${index} ${rect.join(" ")}`} rect={rect} view={props.view} kind={props.kind} />
+      ))}
+    </>
+  );
+}
