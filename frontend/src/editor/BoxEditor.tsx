@@ -9,6 +9,7 @@ import { Buttons } from "./Buttons";
 import { Cross, centre, Former, Handles, Points } from "./Drawing";
 import type { Grip } from "./geometry";
 import { around } from "./geometry";
+import { HintLine } from "./HintLine";
 import { Loupe } from "./Loupe";
 import { useEditing } from "./useEditing";
 import type { Gesture } from "./useGesture";
@@ -92,11 +93,7 @@ function Editor(props: BoxEditorProps) {
         above={(placed) => <Magnifier {...{ placed, gesture, keys, band }} />}
         focus={focus}
         hintId={hintId}
-        hint={
-          <p class="editor-hint" id={hintId}>
-            {hint.text} <span class="editor-keys">{hint.keys}</span>
-          </p>
-        }
+        hint={<HintLine way={props.way} hint={hint} id={hintId} />}
         buttons={
           <Buttons
             editing={editing}

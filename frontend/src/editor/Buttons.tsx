@@ -47,7 +47,6 @@ function Button({ icon, text, keys, off, act }: ButtonProps) {
       type="button"
       class="photo-button"
       aria-disabled={off}
-      aria-label={text}
       title={`${text} (${keys})`}
       onClick={() => !off && act()}
     >
@@ -66,8 +65,7 @@ function HideButton({ hidden, hide }: { hidden: boolean; hide(hidden: boolean): 
       type="button"
       class="photo-button editor-hold"
       aria-pressed={hidden}
-      aria-label="Hide the other boxes while held"
-      title="Hide the other boxes while held (H)"
+      title="Hide the other boxes while you hold this, or the H key"
       onPointerDown={() => hide(true)}
       onPointerUp={show}
       onPointerLeave={show}

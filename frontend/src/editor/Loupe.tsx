@@ -20,6 +20,7 @@ export function Loupe({ placed, at, focus, coarse, rect }: LoupeProps) {
   const view = loupeView(placed.view, focus, size);
   const place = loupePlace(at, stage, size, coarse);
   const half = size / 2;
+  const cross = `M${half} ${half - 9}v18M${half - 9} ${half}h18`;
   return (
     <div
       class="loupe"
@@ -42,7 +43,8 @@ export function Loupe({ placed, at, focus, coarse, rect }: LoupeProps) {
       />
       <svg class="photo-overlay" aria-hidden="true">
         {rect && <Box rect={rect} view={view} kind="candidate" />}
-        <path class="loupe-cross" d={`M${half} ${half - 9}v18M${half - 9} ${half}h18`} />
+        <path class="loupe-cross photo-casing" d={cross} />
+        <path class="loupe-cross photo-line" d={cross} />
       </svg>
     </div>
   );

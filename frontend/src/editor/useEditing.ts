@@ -39,7 +39,11 @@ export function useEditing(props: BoxEditorProps): Editing {
   const { now } = history.current;
   // Somebody else set the box, such as "no further box needed": that can be undone, too.
   if (!isSame(seen.current.value, value) && !isSame(now.rect, value)) {
-    history.current = changed(history.current, { rect: value, way: now.way || way, points: [] });
+    history.current = changed(history.current, {
+      rect: value,
+      way: props.valueWay || now.way || way,
+      points: [],
+    });
   }
   if (seen.current.way !== way && now.points.length > 0) {
     history.current = changed(history.current, { ...now, points: [] });

@@ -33,6 +33,16 @@ export function hintFor(way: Way, points: number, rect: Rect | null, part: Part)
   return { text: "Drag an edge or a corner to adjust the box.", keys };
 }
 
+/** All hints that may be needed, to keep room for the longest. */
+export function hintsFor(way: Way): readonly Hint[] {
+  const counts = way === "drag" ? [0, 1] : EXTREMES.map((_, index) => index);
+  const box: Rect = [1, 1, 1, 1];
+  return [
+    ...counts.map((count) => hintFor(way, count, null, "whole")),
+    ...(["whole", "start", "end"] as const).map((part) => hintFor(way, 0, box, part)),
+  ];
+}
+
 export function partAfter(part: Part): Part {
   return part === "whole" ? "start" : part === "start" ? "end" : "whole";
 }

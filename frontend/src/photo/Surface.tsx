@@ -102,16 +102,21 @@ export function Surface(props: SurfaceProps) {
         onBlur={() => {
           space.current = "up";
         }}
+        onContextMenu={(event) => tool && event.preventDefault()} // of a long touch
         {...pointers}
       >
         {placed && <Picture {...{ props, placed, loading }} />}
         {loading.state === "missing" && <Missing url={photo.url} retry={loading.retry} />}
       </div>
-      {props.hint}
-      <div class="photo-bar">
-        {props.buttons}
-        <ZoomButtons {...{ zoomBy, showAll, placed }} />
-      </div>
+      {loading.state !== "missing" && (
+        <>
+          {props.hint}
+          <div class="photo-bar">
+            {props.buttons}
+            <ZoomButtons {...{ zoomBy, showAll, placed }} />
+          </div>
+        </>
+      )}
     </div>
   );
 }

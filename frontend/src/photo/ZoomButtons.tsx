@@ -29,7 +29,7 @@ export function ZoomButtons({ zoomBy, showAll, placed }: Zooming & { placed: Pla
       </button>
       <button
         type="button"
-        class="photo-button"
+        class="photo-button photo-whole"
         aria-label="Show the whole photo"
         title="Show the whole photo (0)"
         aria-disabled={atLeast}
