@@ -159,6 +159,9 @@ class Page(_Wire, frozen=True):
     token: str = ""
     submit_url: str = ""
     assignment_id: str = ""
+    # Names this worker at this assignment, the same after every reload, and tells others nothing:
+    # the browser keeps answers under it. Empty: it keeps none.
+    sitting_key: str = ""
     consent: ConsentText | None = None
     items: tuple[Item, ...] = ()
     problem: PageProblem | None = None

@@ -151,6 +151,11 @@ export interface Page {
   /** Where the finished form goes, and for which assignment. */
   readonly submitUrl: string;
   readonly assignmentId: string;
+  /**
+   * Names this worker at this assignment, the same after every reload: what the browser keeps is
+   * kept under it. Says nothing to others. Empty: keep nothing.
+   */
+  readonly sittingKey: string;
   /** To be agreed to first; null when it has been. */
   readonly consent: ConsentText | null;
   /** Preview: one example at most. Examples: all, each with its feedback. */

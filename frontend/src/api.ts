@@ -1,0 +1,104 @@
+// The four endpoints, with the token, a time limit, and problems in plain words.
+
+import type { Answer, Finished, NumberedAnswer, Page, Problem, Saved, Sitting } from "./protocol";
+
+const TIME_LIMIT = 20_000;
+
+export type ProblemKind = Problem["error"] | "network" | "server";
+
+/** A request that did not succeed. The message may be shown to a worker as it is. */
+export class RequestProblem extends Error {
+  constructor(
+    readonly kind: ProblemKind,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  /** Whether the same request may succeed later. */
+  get passing(): boolean {
+    return this.kind === "network" || this.kind === "server";
+  }
+}
+
+export interface SendOptions {
+  /** Let the request live on when the page goes away. */
+  readonly keepalive?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface Api {
+  open(): Promise<Sitting>;
+  draft(number: number, answer: Answer | null, options?: SendOptions): Promise<Saved>;
+  finish(answers: readonly NumberedAnswer[]): Promise<Finished>;
+  consent(version: number): Promise<void>;
+}
+
+export function apiOf(page: Pick<Page, "api" | "token">): Api {
+  const post = <Reply>(name: string, body: unknown, options: SendOptions = {}): Promise<Reply> =>
+    send<Reply>(`${page.api}${name}`, page.token, body, options);
+  return {
+    open: () => post("open", {}),
+    draft: (number, answer, options) => post("draft", { number, answer }, options),
+    finish: (answers) => post("finish", { answers }),
+    consent: async (version) => {
+      await post("consent", { version });
+    },
+  };
+}
+
+async function send<Reply>(
+  url: string,
+  token: string,
+  body: unknown,
+  options: SendOptions,
+): Promise<Reply> {
+  const limit = AbortSignal.timeout(TIME_LIMIT);
+  const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+      credentials: "omit",
+      cache: "no-store",
+      keepalive: options.keepalive ?? false,
+      signal,
+    });
+    text = await response.text();
+  } catch {
+    throw new RequestProblem("network", "The server cannot be reached. Check your connection.");
+  }
+  if (response.ok) return readJson(text) as Reply;
+  throw problemOf(response.status, text);
+}
+
+function readJson(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A proxy or a hotel's sign-in page in between answers with something else.
+    throw new RequestProblem("server", "The server sent something that this page cannot read.");
+  }
+}
+
+function problemOf(status: number, text: string): RequestProblem {
+  if (status < 500 && status !== 429 && status !== 408) {
+    const problem = readProblem(text);
+    if (problem) return new RequestProblem(problem.error, problem.message);
+  }
+  return new RequestProblem("server", `The server has a problem (${status}).`);
+}
+
+function readProblem(text: string): Problem | null {
+  try {
+    const value = JSON.parse(text) as Partial<Problem> | null;
+    const fine = typeof value?.error === "string" && typeof value.message === "string";
+    return fine ? (value as Problem) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,343 @@
+// One sitting from opening to handing in: ties the reducer, the browser's store and the server.
+
+import { type Api, RequestProblem } from "./api";
+import type { Answer, Page, Saved, Score, Sitting, Way } from "./protocol";
+import { Saver, type SaveState, waitAfter } from "./saving";
+import {
+  answersOf,
+  BLANK,
+  begin,
+  type Entry,
+  isAnswered,
+  type Kept,
+  missing,
+  printOf,
+  reduce,
+  type State,
+  unsent,
+} from "./sitting";
+import type { SittingStore } from "./store";
+
+type Fields = Readonly<Record<string, string>>;
+
+export type Phase =
+  | { readonly kind: "loading"; readonly failures: number }
+  | { readonly kind: "consent" }
+  | { readonly kind: "problem"; readonly problem: RequestProblem }
+  | { readonly kind: "empty"; readonly why: Sitting["empty"] }
+  | { readonly kind: "asking" }
+  | {
+      readonly kind: "finished";
+      readonly fields: Fields;
+      readonly score: Score | null;
+      /** Just now; before this load; or with other answers than the last ones given here. */
+      readonly when: "now" | "before" | "otherwise";
+    };
+
+export interface Snapshot {
+  readonly phase: Phase;
+  readonly sitting: State | null;
+  readonly ways: readonly Way[];
+  readonly way: Way;
+  readonly save: SaveState;
+  /** When the time runs out, by this browser's clock. */
+  readonly deadline: number;
+  readonly finishing: "no" | "sending" | "retrying";
+  /** What the worker should know now; empty: nothing. */
+  readonly notice: string;
+  /** Grows when photos are to be fetched anew. */
+  readonly attempt: number;
+}
+
+/** Long enough to see the answer taken, short enough not to wait for. */
+const GO_ON_AFTER = 220;
+
+export class Controller {
+  private now: Snapshot;
+  private kept: Record<number, Kept> = {};
+  private saver: Saver | null = null;
+  private readonly listeners = new Set<() => void>();
+  private goingOn: ReturnType<typeof setTimeout> | undefined;
+  private runningOut: ReturnType<typeof setTimeout> | undefined;
+  private loads = 0;
+
+  constructor(
+    private readonly page: Page,
+    private readonly api: Api,
+    private readonly store: SittingStore,
+  ) {
+    this.now = {
+      phase: page.consent ? { kind: "consent" } : { kind: "loading", failures: 0 },
+      sitting: null,
+      ways: [],
+      way: "drag",
+      save: "saved",
+      deadline: Number.POSITIVE_INFINITY,
+      finishing: "no",
+      notice: "",
+      attempt: 0,
+    };
+  }
+
+  get snapshot(): Snapshot {
+    return this.now;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private set(change: Partial<Snapshot>): void {
+    this.now = { ...this.now, ...change };
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Whether an answer that was given can no longer be changed. */
+  isLocked(entry: Entry): boolean {
+    const final = this.page.mode === "test" && isAnswered(entry);
+    return final || this.now.finishing !== "no";
+  }
+
+  /** Positions that keep the sitting from being handed in. */
+  get open(): readonly number[] {
+    const state = this.now.sitting;
+    if (!state) return [];
+    if (this.page.mode !== "test") return missing(state);
+    return state.entries.flatMap((entry, index) => (entry.feedback ? [] : [index]));
+  }
+
+  async agree(version: number): Promise<void> {
+    try {
+      await this.api.consent(version);
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    await this.load();
+  }
+
+  /** Get the sitting from the server, and what never reached it from the browser. */
+  async load(when: "before" | "otherwise" = "before"): Promise<void> {
+    const turn = ++this.loads;
+    clearTimeout(this.goingOn);
+    let sitting: Sitting;
+    for (let failures = 0; ; ) {
+      try {
+        sitting = await this.api.open();
+        break;
+      } catch (error) {
+        if (turn !== this.loads) return;
+        if (!(error instanceof RequestProblem) || !error.passing) return this.fail(error);
+        failures += 1;
+        // A sitting on the screen stays there: its answers are safe in the queue.
+        if (this.now.phase.kind !== "asking") this.set({ phase: { kind: "loading", failures } });
+        await pause(waitAfter(failures));
+        if (turn !== this.loads) return;
+      }
+    }
+    if (turn === this.loads) this.opened(sitting, when);
+  }
+
+  private opened(sitting: Sitting, when: "before" | "otherwise"): void {
+    this.saver?.stop();
+    if (sitting.finished) {
+      this.finished(sitting.fields ?? {}, sitting.score, when);
+      return;
+    }
+    if (sitting.items.length === 0) {
+      this.set({ phase: { kind: "empty", why: sitting.empty } });
+      return;
+    }
+    const kept = this.store.load();
+    const state = begin(sitting.items, kept, Date.now(), !document.hidden);
+    this.kept = { ...kept?.questions };
+    this.saver = this.newSaver();
+    this.set({
+      phase: { kind: "asking" },
+      sitting: state,
+      ways: sitting.ways,
+      way:
+        sitting.ways.includes(this.now.way) && this.now.sitting ? this.now.way : firstWay(sitting),
+      save: "saved",
+      deadline: Date.now() + sitting.secondsLeft * 1000,
+      finishing: "no",
+      attempt: this.now.attempt + 1,
+    });
+    this.watchTime(sitting.secondsLeft);
+    for (const number of unsent(state)) this.saver.put(number, this.answerTo(number));
+  }
+
+  private watchTime(secondsLeft: number): void {
+    clearTimeout(this.runningOut);
+    // A timer cannot wait longer than this; no sitting does.
+    const wait = Math.min(secondsLeft * 1000, 2 ** 31 - 1);
+    this.runningOut = setTimeout(() => {
+      this.fail(new RequestProblem("expired", "The time for this HIT has run out."));
+    }, wait);
+  }
+
+  private newSaver(): Saver {
+    return new Saver({
+      api: this.api,
+      onState: (save) => this.set({ save }),
+      onSaved: (number, answer, saved) => this.saved(number, answer, saved),
+      onRefused: (number, _answer, problem) => this.refused(number, problem),
+    });
+  }
+
+  private saved(number: number, answer: Answer, saved: Saved): void {
+    const kept = this.kept[number];
+    if (kept && kept.answer === answer) {
+      this.kept[number] = { ...kept, sent: true };
+      this.persist();
+    }
+    if (saved.feedback && this.now.sitting) {
+      const feedback = { type: "feedback", number, feedback: saved.feedback } as const;
+      this.set({ sitting: reduce(this.now.sitting, feedback), notice: "" });
+    }
+  }
+
+  private refused(number: number, problem: RequestProblem): void {
+    if (problem.kind === "bad_request" && this.now.sitting) {
+      const sitting = reduce(this.now.sitting, { type: "take_back", number });
+      this.set({ notice: problem.message, sitting });
+    } else if (problem.kind === "finished" || problem.kind === "answered") {
+      delete this.kept[number];
+      this.persist();
+      void this.load("otherwise");
+    } else this.fail(problem);
+  }
+
+  private fail(error: unknown): void {
+    this.saver?.stop();
+    clearTimeout(this.runningOut);
+    const problem =
+      error instanceof RequestProblem
+        ? error
+        : new RequestProblem("server", "Something went wrong on this page.");
+    this.set({ phase: { kind: "problem", problem }, finishing: "no" });
+  }
+
+  private answerTo(number: number): Answer {
+    const state = this.now.sitting;
+    const index = state?.items.findIndex((item) => item.number === number) ?? -1;
+    return state?.entries[index]?.answer ?? BLANK;
+  }
+
+  /** Change the answer to the question in view; keep it at once, send it after `delay`. */
+  change(change: Partial<Answer>, delay = 0): void {
+    const state = this.now.sitting;
+    const item = state?.items[state.position];
+    const before = state?.entries[state.position];
+    if (!state || !item || !before || this.isLocked(before)) return;
+    const sitting = reduce(state, { type: "change", change, now: Date.now() });
+    this.set({ sitting, notice: "" });
+    const answer = this.answerTo(item.number);
+    this.kept[item.number] = { print: printOf(item), answer, sent: false };
+    this.persist();
+    // A comment without an answer waits here for its answer.
+    if (isAnswered({ ...before, answer }) || isAnswered(before)) {
+      this.saver?.put(item.number, answer, delay);
+    }
+  }
+
+  /** Give an answer, and go on to the next question if it says so. */
+  answer(change: Partial<Answer>, goOn: boolean): void {
+    clearTimeout(this.goingOn);
+    this.change(change);
+    const state = this.now.sitting;
+    if (!goOn || !state || this.page.mode === "test") return;
+    const { position } = state;
+    this.goingOn = setTimeout(() => {
+      if (this.now.sitting?.position === position) this.go(position + 1);
+    }, GO_ON_AFTER);
+  }
+
+  go(position: number): void {
+    const state = this.now.sitting;
+    clearTimeout(this.goingOn);
+    if (!state || position < 0 || position >= state.items.length) return;
+    this.set({ sitting: reduce(state, { type: "go", position, now: Date.now() }), notice: "" });
+    this.persist();
+  }
+
+  setWay(way: Way): void {
+    this.set({ way });
+  }
+
+  look(looking: boolean): void {
+    const state = this.now.sitting;
+    if (state) this.set({ sitting: reduce(state, { type: "look", looking, now: Date.now() }) });
+    if (!looking) this.saver?.flush();
+  }
+
+  retryNow(): void {
+    this.saver?.retryNow();
+  }
+
+  private persist(): void {
+    const position = this.now.sitting?.position ?? 0;
+    this.store.save({ position, questions: this.kept });
+  }
+
+  /** Hand all answers in. Asking again while it is under way does nothing. */
+  async finish(): Promise<void> {
+    const state = this.now.sitting;
+    if (!state || this.now.finishing !== "no" || this.open.length > 0) return;
+    clearTimeout(this.goingOn);
+    this.set({ finishing: "sending", notice: "" });
+    // The answers go along as a whole: drafts are of no use any more.
+    this.saver?.stop();
+    for (let failures = 0; ; ) {
+      try {
+        const done = await this.api.finish(answersOf(state));
+        this.finished(done.fields, done.score, "now");
+        return;
+      } catch (error) {
+        if (this.now.finishing === "no") return;
+        if (!(error instanceof RequestProblem) || !error.passing) return this.notFinished(error);
+        failures += 1;
+        this.set({ finishing: "retrying" });
+        await pause(waitAfter(failures));
+      }
+    }
+  }
+
+  private notFinished(error: unknown): void {
+    const kind = error instanceof RequestProblem ? error.kind : "server";
+    if (kind === "finished") void this.load("otherwise");
+    else if (kind === "incomplete" || kind === "bad_request") {
+      this.set({ finishing: "no", notice: (error as RequestProblem).message });
+      void this.load();
+    } else this.fail(error);
+  }
+
+  private finished(
+    fields: Fields,
+    score: Score | null,
+    when: "now" | "before" | "otherwise",
+  ): void {
+    clearTimeout(this.runningOut);
+    this.store.clear();
+    this.kept = {};
+    this.set({ phase: { kind: "finished", fields, score, when }, finishing: "no", save: "saved" });
+  }
+}
+
+function firstWay(sitting: Sitting): Way {
+  return sitting.ways[0] ?? "drag";
+}
+
+/** Wait, but no longer than until the connection is back. */
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      window.removeEventListener("online", done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    window.addEventListener("online", done);
+  });
+}

@@ -1,0 +1,43 @@
+// Single keys. Letters are found by their place where the layout has no Latin letters.
+
+export interface KeyPress {
+  readonly key: string;
+  readonly code: string;
+  readonly ctrlKey: boolean;
+  readonly altKey: boolean;
+  readonly metaKey: boolean;
+  readonly shiftKey: boolean;
+  readonly repeat: boolean;
+  readonly isComposing: boolean;
+  readonly defaultPrevented: boolean;
+  readonly target: EventTarget | null;
+}
+
+const TYPING = "textarea, select, [contenteditable=true], input:not([type=checkbox], [type=radio])";
+const PRESSED_BY_ENTER = "a[href], button, summary, input";
+
+/** The name of the key ("y", "1", "enter", "?"), or null if the press is not for the page. */
+export function pageKey(press: KeyPress): string | null {
+  if (press.ctrlKey || press.altKey || press.metaKey) return null;
+  if (press.repeat || press.isComposing || press.defaultPrevented) return null;
+  const target = press.target instanceof Element ? press.target : null;
+  if (target?.closest(TYPING) || target?.closest("dialog")) return null;
+  const name = keyName(press);
+  if (name === "enter" && target?.closest(PRESSED_BY_ENTER)) return null;
+  return name;
+}
+
+function keyName({ key, code, shiftKey }: KeyPress): string {
+  const name = key.toLowerCase();
+  if (name.length > 1 || /[a-z0-9?]/.test(name)) return name;
+  const digit = /^(?:Digit|Numpad)(\d)$/.exec(code)?.[1];
+  // Digits need Shift on a French keyboard; with Shift the sign itself was meant on others.
+  if (digit && !shiftKey) return digit;
+  const letter = /^Key([A-Z])$/.exec(code)?.[1];
+  return letter ? letter.toLowerCase() : name;
+}
+
+/** A key as it is shown. */
+export function keyLabel(key: string): string {
+  return key.length === 1 ? key.toUpperCase() : key.charAt(0).toUpperCase() + key.slice(1);
+}

@@ -1,0 +1,144 @@
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Controller } from "../controller";
+import { pageKey } from "../keys";
+import { HowToReturn } from "../pages/Message";
+import type { Page } from "../protocol";
+import { BLANK, isAnswered } from "../sitting";
+import { STAGES } from "../stages";
+import type { Proposal, StageProps } from "../stages/stage";
+import { Header } from "./Header";
+import { Navigation } from "./Navigation";
+import { Question } from "./Question";
+
+interface AskingProps {
+  readonly page: Page;
+  readonly controller: Controller;
+}
+
+/** The questions of a sitting, one at a time. */
+export function Asking({ page, controller }: AskingProps): JSX.Element | null {
+  const { sitting, ways, way, save, deadline, finishing, notice, attempt } = controller.snapshot;
+  const [photo, setPhoto] = useState({ number: 0, state: "loading" });
+  const [proposals, setProposals] = useState<Readonly<Record<number, Proposal>>>({});
+  const view = STAGES[page.stage];
+  const position = sitting?.position ?? 0;
+  const item = sitting?.items[position];
+  const entry = sitting?.entries[position];
+  const test = page.mode === "test";
+  const blind = photo.number === item?.number && photo.state === "missing";
+  const locked = entry ? controller.isLocked(entry) || blind : true;
+
+  const onAnswer = (answer: string): void => {
+    const none = { rect: null, way: "", reasons: [] } as const;
+    const kept = answer === entry?.answer.answer ? {} : none;
+    if (!locked) controller.answer({ ...kept, answer }, view.goesOn(answer));
+  };
+  const onNext = (): void => {
+    const last = position === (sitting?.items.length ?? 0) - 1;
+    const [first] = controller.open;
+    if (!last) controller.go(position + 1);
+    else if (first !== undefined) controller.go(first);
+  };
+  const props: StageProps | null = item
+    ? {
+        item,
+        answer: entry?.answer ?? BLANK,
+        feedback: entry?.feedback ?? null,
+        locked,
+        test,
+        ways,
+        way,
+        onWay: (next) => controller.setWay(next),
+        proposal: proposals[item.number] ?? null,
+        onPropose: (proposal) => setProposals({ ...proposals, [item.number]: proposal }),
+        onChange: (change, delay) => controller.change(change, delay),
+        onPhoto: (state) => setPhoto({ number: item.number, state }),
+      }
+    : null;
+
+  useKeys((key) => {
+    const choice = view.choices.find((each) => each.key === key);
+    if (choice) onAnswer(choice.answer);
+    else if (key === "p") controller.go(position - 1);
+    else if (key === "enter") onNext();
+    else if (key === "?") document.getElementById("keys-button")?.click();
+    else return props !== null && (view.onKey?.(key, props) ?? false);
+    return true;
+  });
+  const nextUrl = sitting?.items[position + 1]?.photo.url ?? "";
+  const shown = photo.number === item?.number && photo.state === "shown";
+  useEffect(() => {
+    if (shown && nextUrl) new Image().src = nextUrl;
+  }, [shown, nextUrl]);
+
+  if (!sitting || !item || !props) return null;
+  return (
+    <div class="task">
+      <Header
+        title={page.guide.title}
+        test={test}
+        entries={sitting.entries}
+        position={position}
+        save={save}
+        deadline={deadline}
+        onGo={(to) => controller.go(to)}
+      />
+      <Question
+        key={attempt}
+        {...props}
+        stage={page.stage}
+        view={view}
+        guide={page.guide}
+        blind={blind}
+        note={blind && <Blind onRetry={() => void controller.load()} />}
+        onAnswer={onAnswer}
+      >
+        {notice && (
+          <p class="notice" role="alert">
+            {notice}
+          </p>
+        )}
+        <Navigation
+          position={position}
+          count={sitting.items.length}
+          open={controller.open}
+          finishing={finishing}
+          judged={test && entry !== undefined && isAnswered(entry) && entry.feedback !== null}
+          onGo={(to) => controller.go(to)}
+          onNext={onNext}
+          onSubmit={() => void controller.finish()}
+        />
+      </Question>
+    </div>
+  );
+}
+
+function Blind({ onRetry }: { readonly onRetry: () => void }): JSX.Element {
+  return (
+    <div class="notice">
+      <p>
+        Without its photo this question cannot be judged. You can try to get the photo again, or
+        give the HIT back; your other answers stay saved while you try.
+      </p>
+      <HowToReturn />
+      <button type="button" class="button" onClick={onRetry}>
+        Get the photo again
+      </button>
+    </div>
+  );
+}
+
+/** Single keys, wherever the focus is. `take` says whether the key was one of the page's. */
+function useKeys(take: (key: string) => boolean): void {
+  const latest = useRef(take);
+  latest.current = take;
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const key = pageKey(event);
+      if (key !== null && latest.current(key)) event.preventDefault();
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, []);
+}

@@ -1,0 +1,41 @@
+import type { JSX } from "preact";
+import { Prose } from "../captions/prose";
+import type { Feedback } from "../protocol";
+import type { StageView } from "../stages/stage";
+
+interface FeedbackPanelProps {
+  readonly feedback: Feedback | null;
+  readonly view: StageView;
+  readonly checking: boolean;
+}
+
+/** What a test says about an answer, or what an example's answer is, and why. */
+export function FeedbackPanel({ feedback, view, checking }: FeedbackPanelProps): JSX.Element {
+  return (
+    <div class="feedback-place" aria-live="polite">
+      {checking && <p class="hint">Checking your answer…</p>}
+      {feedback && (
+        <div class={`feedback ${toneOf(feedback)}`}>
+          <p class="feedback-title">{titleOf(feedback)}</p>
+          {feedback.right === false && (
+            <p>
+              Expected answer: <strong>{view.answerLabel(feedback.expected)}</strong>
+              {feedback.expectedRects.length > 0 && " (the dashed green box)"}
+            </p>
+          )}
+          <p dir="auto">
+            <Prose text={feedback.why} />
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function toneOf({ right }: Feedback): string {
+  return right === null ? "example" : right ? "right" : "wrong";
+}
+
+function titleOf({ right }: Feedback): string {
+  return right === null ? "Why" : right ? "✓ Right" : "✗ Not right";
+}

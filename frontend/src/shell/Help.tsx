@@ -1,0 +1,103 @@
+import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { Prose } from "../captions/prose";
+import { keyLabel } from "../keys";
+import type { Guide, Stage } from "../protocol";
+import type { StageView } from "../stages/stage";
+import { choices } from "../store";
+import { Key } from "./Key";
+
+const WIDE = "(min-width: 60rem)";
+
+interface HelpProps {
+  readonly stage: Stage;
+  readonly guide: Guide;
+  readonly view: StageView;
+}
+
+/** What stays at hand: the guidelines, worked examples, the keys. */
+export function Help({ stage, guide, view }: HelpProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  return (
+    <section class="help" aria-label="Help">
+      <Guidelines stage={stage} guide={guide} />
+      <p class="links">
+        {guide.examplesUrl && (
+          <a href={guide.examplesUrl} target="_blank" rel="noopener">
+            Worked examples <span aria-hidden="true">↗</span>
+            <span class="unseen"> (opens a new tab)</span>
+          </a>
+        )}
+        <button
+          type="button"
+          class="link"
+          id="keys-button"
+          onClick={() => dialog.current?.showModal()}
+        >
+          Keys <Key name="?" />
+        </button>
+      </p>
+      <dialog class="keys" ref={dialog} aria-labelledby="keys-title">
+        <h2 id="keys-title">Keys</h2>
+        <table>
+          <tbody>
+            {keysOf(view).map(({ key, does }) => (
+              <tr key={key}>
+                <th scope="row">
+                  <kbd>{key}</kbd>
+                </th>
+                <td>{does}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <form method="dialog">
+          <button type="submit" class="button strong">
+            Close
+          </button>
+        </form>
+      </dialog>
+    </section>
+  );
+}
+
+function keysOf(view: StageView): readonly { readonly key: string; readonly does: string }[] {
+  return [
+    ...view.choices.map((choice) => ({ key: keyLabel(choice.key), does: choice.label })),
+    ...(view.keys ?? []),
+    { key: "P", does: "Previous question" },
+    { key: "Enter", does: "Next question" },
+    { key: "?", does: "This list" },
+  ];
+}
+
+function Guidelines({ stage, guide }: Pick<HelpProps, "stage" | "guide">): JSX.Element {
+  const name = `guidelines.${stage}`;
+  const [first] = useState(() => firstOpen(name));
+  return (
+    <details
+      class="guidelines"
+      open={first}
+      onToggle={(event) => choices.set(name, event.currentTarget.open ? "open" : "closed")}
+    >
+      <summary>Guidelines</summary>
+      <ul>
+        {guide.guidelines.map((line) => (
+          <li key={line}>
+            <Prose text={line} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** Open the first time, and where there is room; otherwise as the worker left it. */
+function firstOpen(name: string): boolean {
+  const kept = choices.get(name);
+  if (kept === null) {
+    choices.set(name, "seen");
+    return true;
+  }
+  return kept === "seen" ? window.matchMedia(WIDE).matches : kept === "open";
+}

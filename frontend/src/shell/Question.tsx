@@ -1,0 +1,65 @@
+import type { ComponentChildren, JSX } from "preact";
+import { Captions } from "../captions/Captions";
+import { questionParts } from "../captions/prose";
+import type { Guide, Stage } from "../protocol";
+import type { StageProps, StageView } from "../stages/stage";
+import { Answers } from "./Answers";
+import { FeedbackPanel } from "./FeedbackPanel";
+import { Help } from "./Help";
+import { Remarks } from "./Remarks";
+
+interface QuestionProps extends StageProps {
+  readonly stage: Stage;
+  readonly view: StageView;
+  readonly guide: Guide;
+  /** The photo cannot be shown: nothing can be judged. */
+  readonly blind: boolean;
+  /** Instead of the answers' use: why nothing can be answered now. */
+  readonly note?: ComponentChildren;
+  onAnswer(answer: string): void;
+  /** The row below the answers. */
+  readonly children?: ComponentChildren;
+}
+
+/** One question: the photo, its captions, what is asked, the answers. */
+export function Question(props: QuestionProps): JSX.Element {
+  const { stage, view, guide, item, answer, feedback, blind, note, children } = props;
+  const locked = props.locked || blind;
+  const inner: StageProps = { ...props, locked };
+  const { Picture, Tools, Extra } = view;
+  return (
+    <main class="question">
+      <div class="picture">
+        <Picture key={item.number} {...inner} />
+      </div>
+      <div class="side">
+        <div class="reading">
+          {note}
+          {Tools && <Tools {...inner} />}
+          <Captions key={item.number} captions={item.captions} />
+          <Help stage={stage} guide={guide} view={view} />
+          <Remarks
+            key={`remarks ${item.number}`}
+            item={item}
+            answer={answer}
+            locked={locked}
+            onChange={props.onChange}
+          />
+        </div>
+        <div class="bar">
+          <h2 class="asked" dir="auto">
+            {questionParts(guide.question, item.phrase)}
+          </h2>
+          <Answers view={view} chosen={answer.answer} locked={locked} onAnswer={props.onAnswer} />
+          {Extra && <Extra {...inner} />}
+          <FeedbackPanel
+            feedback={feedback}
+            view={view}
+            checking={props.test && answer.answer !== "" && feedback === null}
+          />
+          {children}
+        </div>
+      </div>
+    </main>
+  );
+}

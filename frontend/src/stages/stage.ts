@@ -1,0 +1,65 @@
+import type { ComponentType } from "preact";
+import type { Answer, Feedback, Item, Rect, Way } from "../protocol";
+
+/** A box that is being drawn in a test, where the first answer is final: not given yet. */
+export interface Proposal {
+  readonly rect: Rect | null;
+  readonly way: Way | "";
+}
+
+/** One of the answers, and the key that gives it. */
+export interface Choice {
+  readonly answer: string;
+  readonly label: string;
+  readonly key: string;
+}
+
+export interface StageProps {
+  readonly item: Item;
+  readonly answer: Answer;
+  readonly feedback: Feedback | null;
+  /** Nothing can be changed: preview, example, or a test's answer that was given. */
+  readonly locked: boolean;
+  /** A test: the answer is final as soon as it is given. */
+  readonly test: boolean;
+  readonly ways: readonly Way[];
+  readonly way: Way;
+  onWay(way: Way): void;
+  readonly proposal: Proposal | null;
+  onPropose(proposal: Proposal): void;
+  /** `delay`: how long a newer change may take this one's place before it is sent. */
+  onChange(change: Partial<Answer>, delay?: number): void;
+  onPhoto(state: "loading" | "shown" | "missing"): void;
+}
+
+/** What one stage shows and takes; the shell does the rest. */
+export interface StageView {
+  readonly choices: readonly Choice[];
+  /** Whether this answer is all there is to say, so that the next question may come. */
+  goesOn(answer: string): boolean;
+  /** The name of an answer that no button gives. */
+  answerLabel(answer: string): string;
+  readonly Picture: ComponentType<StageProps>;
+  /** What stands beside the photo, above the captions. */
+  readonly Tools?: ComponentType<StageProps>;
+  /** What stands right after the answers. */
+  readonly Extra?: ComponentType<StageProps>;
+  /** Keys besides those of the choices, for the list of keys. */
+  readonly keys?: readonly { readonly key: string; readonly does: string }[];
+  /** Single keys of these: returns whether the key was one. */
+  onKey?(key: string, props: StageProps): boolean;
+}
+
+export function labelIn(choices: readonly Choice[], answer: string): string {
+  return choices.find((choice) => choice.answer === answer)?.label ?? answer;
+}
+
+/** In words, for those who do not see the photo. */
+export function photoLabel(item: Item): string {
+  const red = item.boxes.length;
+  const boxes = [
+    ...(item.candidate ? ["a blue box"] : []),
+    ...(red === 1 ? ["a red box"] : red > 1 ? [`${red} red boxes`] : []),
+  ];
+  return boxes.length > 0 ? `Photo with ${boxes.join(" and ")}` : "Photo";
+}
