@@ -1,0 +1,1 @@
+"""The task pages in a real browser, in the marketplace's frame."""

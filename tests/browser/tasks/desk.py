@@ -1,0 +1,69 @@
+"""A worker's desk: a browser signed in at the marketplace, with a HIT whose frame is ours.
+
+The marketplace is at 127.0.0.1 and the task pages at localhost: another site to the browser, so
+the frame is a third party's, as in real life.
+"""
+
+from urllib.parse import urlsplit
+from xml.sax.saxutils import escape
+
+from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotation import models
+from annotation.pipeline.questions import Stage
+from marketplace.models import HIT, Assignment, Worker
+from tests.marketplace.people import make_requester
+from tests.marketplace.site import new_hit, new_worker, signed_in
+
+QUESTION = (
+    '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/'
+    'AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd">'
+    "<ExternalURL>{url}</ExternalURL><FrameHeight>0</FrameHeight></ExternalQuestion>"
+)
+
+
+class Desk:
+    """One worker, one HIT, one browser window."""
+
+    def __init__(self, context: BrowserContext, live_server: LiveServer) -> None:
+        port = urlsplit(live_server.url).port
+        self.context = context
+        self.marketplace = f"http://127.0.0.1:{port}"
+        self.tasks = f"http://localhost:{port}"
+        self.requester = make_requester()
+        self.worker: Worker = new_worker()
+        self.page: Page = context.new_page()
+        self.page.set_default_timeout(15_000)
+        session = signed_in(self.worker).cookies["sessionid"].value
+        context.add_cookies(
+            [{"name": "sessionid", "value": session, "url": self.marketplace}],
+        )
+
+    def publish(self, campaign: models.Campaign, stage: Stage, test: bool = False) -> HIT:
+        """Publish a HIT of the stage, or of its test, as the requester's side does."""
+        url = f"{self.tasks}/hits/{campaign.pk}/{stage.value}/" + ("test/" if test else "")
+        return new_hit(self.requester, question=QUESTION.format(url=escape(url)))
+
+    def preview(self, hit: HIT) -> FrameLocator:
+        self.page.goto(f"{self.marketplace}/marketplace/groups/{hit.hit_type.hit_type_id}/")
+        return self.frame
+
+    def accept(self, hit: HIT) -> FrameLocator:
+        """Accept the HIT and return its frame."""
+        self.preview(hit)
+        self.page.click("text=Accept and work")
+        expect(self.page.locator(".at-work, iframe").first).to_be_visible()
+        return self.frame
+
+    @property
+    def frame(self) -> FrameLocator:
+        return self.page.frame_locator("iframe")
+
+    @property
+    def assignment(self) -> Assignment:
+        return Assignment.objects.get(worker=self.worker)
+
+    @property
+    def sitting(self) -> models.Sitting:
+        return models.Sitting.objects.get(worker__name=self.worker.worker_id)
