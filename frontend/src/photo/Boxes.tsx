@@ -1,17 +1,12 @@
 import type { Rect } from "../protocol";
 import type { View } from "./view";
+import { onStage } from "./view";
 
 export type Kind = "accepted" | "candidate" | "expected";
 
 /** One box over the photo: a coloured line on a white one, to be seen on any photo. */
 export function Box({ rect, view, kind }: { rect: Rect; view: View; kind: Kind }) {
-  const [xmin, ymin, xmax, ymax] = rect;
-  const place = {
-    x: view.x + (xmin - 1) * view.scale,
-    y: view.y + (ymin - 1) * view.scale,
-    width: (xmax - xmin + 1) * view.scale,
-    height: (ymax - ymin + 1) * view.scale,
-  };
+  const place = onStage(rect, view);
   return (
     <g class={`photo-box ${kind}`} data-rect={rect.join(" ")}>
       <rect class="photo-casing" {...place} />

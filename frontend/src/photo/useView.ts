@@ -2,21 +2,37 @@ import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Photo } from "../protocol";
 import type { Point, Size, View } from "./view";
-import { resized, whole } from "./view";
+import { resized, toImage, whole } from "./view";
 
-interface Placed {
+export interface Placed {
   readonly photo: Photo;
   readonly stage: Size;
   readonly view: View;
+}
+
+/** Where a pointer is: on the stage, and on the photo. `coarse` is a finger. */
+export interface Spot {
+  readonly at: Point;
+  readonly point: Point;
+  readonly coarse: boolean;
+  readonly view: View;
+}
+
+interface Pointed {
+  readonly clientX: number;
+  readonly clientY: number;
+  readonly pointerType?: string;
 }
 
 export interface Stage {
   readonly ref: RefObject<HTMLDivElement | null>;
   /** Null until the stage has been measured. */
   readonly placed: Placed | null;
+  /** The view at this moment, which may not have been rendered yet. */
+  view(): View | null;
   change(how: (view: View, stage: Size, photo: Size) => View): void;
-  /** Where on the stage an event happened, whatever the page's own zoom. */
-  locate(event: { readonly clientX: number; readonly clientY: number }): Point;
+  /** Where an event happened, whatever the page's own zoom; null before there is a view. */
+  spot(event: Pointed): Spot | null;
 }
 
 /** The stage's size as it is laid out, and the view of the photo on it. */
@@ -65,15 +81,18 @@ export function useView(photo: Photo): Stage {
       const view = how(old.view, old.stage, old.photo);
       if (view !== old.view) put({ ...old, view });
     },
-    locate: (event) => {
+    view: () => latest.current?.view ?? null,
+    spot: (event) => {
       const box = ref.current?.getBoundingClientRect();
-      const stage = latest.current?.stage;
-      if (!box || !stage) return { x: 0, y: 0 };
-      // The two differ where an ancestor is scaled or zoomed.
-      return {
-        x: ((event.clientX - box.left) / (box.width || 1)) * stage.width,
-        y: ((event.clientY - box.top) / (box.height || 1)) * stage.height,
+      const now = latest.current;
+      if (!box || !now) return null;
+      // The two sizes differ where an ancestor is scaled or zoomed.
+      const at = {
+        x: ((event.clientX - box.left) / (box.width || 1)) * now.stage.width,
+        y: ((event.clientY - box.top) / (box.height || 1)) * now.stage.height,
       };
+      const { view } = now;
+      return { at, point: toImage(view, at), coarse: event.pointerType === "touch", view };
     },
   };
 }

@@ -1,4 +1,6 @@
-// Where a photo lies on its stage, and which of its pixels is under a point. Pure geometry.
+// Where a photo lies on its stage, and what of it is under a point. Pure geometry.
+
+import type { Rect } from "../protocol";
 
 /** A place on the stage in CSS pixels, or on the photo in image pixels (0 is its left or top). */
 export interface Point {
@@ -77,6 +79,15 @@ export function toImage(view: View, at: Point): Point {
 
 export function toStage(view: View, point: Point): Point {
   return { x: view.x + point.x * view.scale, y: view.y + point.y * view.scale };
+}
+
+/** Where a box lies on the stage: from the outer edge of its first pixel to that of its last. */
+export function onStage([xmin, ymin, xmax, ymax]: Rect, view: View): Point & Size {
+  return {
+    ...toStage(view, { x: xmin - 1, y: ymin - 1 }),
+    width: (xmax - xmin + 1) * view.scale,
+    height: (ymax - ymin + 1) * view.scale,
+  };
 }
 
 /** Keep the photo in sight: centred where there is room, else filling the stage. */
