@@ -4,10 +4,12 @@ import time
 
 import msgspec
 from django.core import signing
+from django.utils.crypto import salted_hmac
 
 from annotation.selectors.sittings import Claim
 
 _SALT = "chainbox.hits.ticket"
+_KEY_SALT = "chainbox.hits.sitting"
 
 
 class BadTicketError(ValueError):
@@ -38,3 +40,9 @@ def ticket_read(token: str) -> Claim:
     if ticket.until < time.time():
         raise TicketExpiredError
     return ticket.claim
+
+
+def sitting_key(claim: Claim) -> str:
+    """Name a worker at an assignment, always the same, without saying who or which it is."""
+    text = msgspec.json.encode(claim).decode()
+    return salted_hmac(_KEY_SALT, text, algorithm="sha256").hexdigest()[:32]

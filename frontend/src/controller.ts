@@ -291,8 +291,9 @@ export class Controller {
     if (!state || this.now.finishing !== "no" || this.open.length > 0) return;
     clearTimeout(this.goingOn);
     this.set({ finishing: "sending", notice: "" });
-    // The answers go along as a whole: drafts are of no use any more.
+    // The answers go along as a whole: drafts are of no use any more. But they are not saved yet.
     this.saver?.stop();
+    this.set({ save: "saving" });
     for (let failures = 0; ; ) {
       try {
         const done = await this.api.finish(answersOf(state));
@@ -302,7 +303,7 @@ export class Controller {
         if (this.now.finishing === "no") return;
         if (!(error instanceof RequestProblem) || !error.passing) return this.notFinished(error);
         failures += 1;
-        this.set({ finishing: "retrying" });
+        this.set({ finishing: "retrying", save: "retrying" });
         await pause(waitAfter(failures));
       }
     }
