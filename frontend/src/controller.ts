@@ -175,7 +175,12 @@ export class Controller {
     // A timer cannot wait longer than this; no sitting does.
     const wait = Math.min(secondsLeft * 1000, 2 ** 31 - 1);
     this.runningOut = setTimeout(() => {
-      this.fail(new RequestProblem("expired", "The time for this HIT has run out."));
+      this.fail(
+        new RequestProblem(
+          "expired",
+          "They have gone back, so that others can answer them. Load the page again to get new ones.",
+        ),
+      );
     }, wait);
   }
 

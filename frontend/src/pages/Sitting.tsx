@@ -45,7 +45,7 @@ export function Sitting({ page, controller }: SittingProps): JSX.Element {
         <Message title="Loading your questions…" busy />
       );
     case "problem":
-      return <ProblemPage problem={phase.problem} onRetry={() => void controller.load()} />;
+      return <ProblemPage problem={phase.problem} />;
     case "empty":
       return <EmptyPage why={phase.why} />;
     case "finished":
