@@ -45,7 +45,7 @@ export interface Snapshot {
   readonly finishing: "no" | "sending" | "retrying";
   /** What the worker should know now; empty: nothing. */
   readonly notice: string;
-  /** Grows when photos are to be fetched anew. */
+  /** Grows with every load: what is on the screen begins anew. */
   readonly attempt: number;
 }
 
@@ -330,7 +330,12 @@ export class Controller {
     clearTimeout(this.runningOut);
     this.store.clear();
     this.kept = {};
-    this.set({ phase: { kind: "finished", fields, score, when }, finishing: "no", save: "saved" });
+    this.set({
+      phase: { kind: "finished", fields, score, when },
+      finishing: "no",
+      save: "saved",
+      attempt: this.now.attempt + 1,
+    });
   }
 }
 

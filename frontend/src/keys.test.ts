@@ -2,10 +2,14 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { keyLabel, pageKey } from "./keys";
 
 /** Press a key on an element and return what the page makes of it. */
-function press(init: KeyboardEventInit, on: Element = document.body): string | null {
+function press(
+  init: KeyboardEventInit,
+  on: Element = document.body,
+  clicked: Element | null = null,
+): string | null {
   let made: string | null = "not reached";
   const listener = (event: Event): void => {
-    made = pageKey(event as KeyboardEvent);
+    made = pageKey(event as KeyboardEvent, clicked);
   };
   document.addEventListener("keydown", listener, { once: true });
   on.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...init }));
@@ -52,6 +56,11 @@ describe("where the focus is", () => {
       expect(press({ key: "n" }, element(html))).toBe("n");
       expect(press({ key: "Enter" }, element(html))).toBeNull();
     }
+  });
+
+  test("Enter is not a button's that has only been clicked", () => {
+    const button = element("<button></button>");
+    expect(press({ key: "Enter" }, button, button)).toBe("enter");
   });
 
   test("an open dialog keeps its keys", () => {

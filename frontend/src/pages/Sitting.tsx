@@ -16,7 +16,7 @@ interface SittingProps {
 
 /** A sitting at work or at a test, whatever has become of it. */
 export function Sitting({ page, controller }: SittingProps): JSX.Element {
-  const { phase, notice } = useSnapshot(controller);
+  const { phase, notice, attempt } = useSnapshot(controller);
   const hand = (): void => {
     if (phase.kind === "finished") handIn(page, phase.fields);
   };
@@ -49,7 +49,15 @@ export function Sitting({ page, controller }: SittingProps): JSX.Element {
     case "empty":
       return <EmptyPage why={phase.why} />;
     case "finished":
-      return <Finished score={phase.score} when={phase.when} going={going} onHandIn={hand} />;
+      return (
+        <Finished
+          key={attempt}
+          score={phase.score}
+          when={phase.when}
+          going={going}
+          onHandIn={hand}
+        />
+      );
     case "asking":
       return <Asking page={page} controller={controller} />;
   }

@@ -20,7 +20,8 @@ function boxOf({ answer, proposal, locked }: StageProps): Rect | null {
 }
 
 function Editor(props: StageProps): JSX.Element {
-  const { item, answer, feedback, locked, test, way, onChange, onPropose, onPhoto } = props;
+  const { item, answer, feedback, locked, test, way, proposal, onChange, onPropose, onPhoto } =
+    props;
   const draw = (next: Rect | null, how: Way | ""): void => {
     if (test) onPropose({ rect: next, way: how });
     else onChange({ answer: next ? "box" : "", rect: next, way: next ? how : "" }, SETTLED_AFTER);
@@ -35,7 +36,7 @@ function Editor(props: StageProps): JSX.Element {
       label={photoLabel(item)}
       value={boxOf(props)}
       way={way}
-      valueWay={answer.way}
+      valueWay={proposal?.way ?? answer.way}
       onChange={draw}
       disabled={locked}
     />
