@@ -42,6 +42,7 @@ export function usePhoto(url: string, onState?: (state: PhotoState) => void): Lo
     attempt: load.attempt,
     loaded: () => setLoad({ ...load, state: "shown" }),
     failed: () => {
+      if (load.waiting) return;
       const failures = load.failures + 1;
       const waiting = failures <= WAITS.length;
       setLoad({ ...load, failures, waiting, state: waiting ? "loading" : "missing" });
