@@ -81,7 +81,7 @@ describe("the photo", () => {
       image.dispatchEvent(new Event("error"));
       await vi.advanceTimersByTimeAsync(wait - 100);
       expect(document.querySelector(".photo-picture")).toBe(attempts.size < 3 ? image : null);
-      await vi.advanceTimersByTimeAsync(400);
+      await vi.advanceTimersByTimeAsync(200);
     }
     expect(attempts.size).toBe(3);
     expect(states).toEqual(["loading", "missing"]);
