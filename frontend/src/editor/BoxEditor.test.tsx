@@ -113,6 +113,14 @@ describe("dragging", () => {
     expect(changes.length).toBe(3);
   });
 
+  test("takes hold of an edge from farther away with a finger", async () => {
+    await open({ value: [100, 80, 300, 250] });
+    await drag([308, 150], [318, 150], { pointerType: "touch" });
+    expect(last()).toEqual([[100, 80, 310, 250], "drag"]);
+    await drag([318, 150], [328, 170]);
+    expect(last()).toEqual([[318, 150, 328, 170], "drag"]);
+  });
+
   test("is given up when a second finger comes, or on Escape", async () => {
     await open();
     const finger = { pointerType: "touch" };
@@ -189,6 +197,14 @@ describe("extreme clicking", () => {
     await press("z", { ctrlKey: true });
     expect(last()).toEqual([null, ""]);
     expect(document.querySelectorAll(".editor-point").length).toBe(3);
+  });
+
+  test("a click beside the photo means its edge only when it is near", async () => {
+    await open({ way: "extreme" });
+    await click([-30, 100]);
+    expect(document.querySelector(".editor-point")).toBeNull();
+    await click([-3, 100]);
+    expect(document.querySelectorAll(".editor-point").length).toBe(1);
   });
 
   test("a double click is one point", async () => {

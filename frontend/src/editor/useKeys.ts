@@ -85,7 +85,6 @@ export function useKeys(
       say(sayPart(partAfter(part)));
     },
     onKey: (event, onStage) => {
-      if (undoKey(event, editing)) return true;
       if (event.ctrlKey || event.metaKey || event.altKey) return false;
       if (event.key === "Escape") return stepBack();
       if (event.key === "Delete" || event.key === "Backspace") return clear();
@@ -99,7 +98,7 @@ export function useKeys(
   };
 }
 
-export function undoKey(event: KeyboardEvent, editing: Editing): boolean {
+function undoKey(event: KeyboardEvent, editing: Editing): boolean {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return false;
   const key = event.key.toLowerCase();
   if (key === "z" && !event.shiftKey) editing.undo();
