@@ -401,6 +401,21 @@ test("what is disabled cannot be changed", async () => {
   expect(changes).toEqual([]);
 });
 
+test("a photo stays as it is when its editor goes off", async () => {
+  await open();
+  await drag([100, 80], [300, 250]);
+  await press("+");
+  const [image, before] = [find(".photo-picture"), find(".photo-picture").style.transform];
+  props = { ...props, disabled: true };
+  draw();
+  await settled();
+  expect(find(".photo-picture")).toBe(image);
+  expect(image.style.transform).toBe(before);
+  expect(rects("candidate")).toEqual(["100 80 300 250"]);
+  await press("z", { ctrlKey: true }, "body");
+  expect(changes.length).toBe(1);
+});
+
 test("nothing can be drawn on a photo that is not there yet", async () => {
   await open();
   props = { ...props, photo: { ...PHOTO, url: "/slow.jpg" } };

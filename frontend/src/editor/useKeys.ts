@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { BoxEditorProps } from "./BoxEditor";
 import type { Part, Pixel } from "./geometry";
 import { between, nudged } from "./geometry";
@@ -109,7 +109,7 @@ function undoKey(event: KeyboardEvent, editing: Editing): boolean {
 
 /** Keys that work wherever the focus is, except where one types: undo, redo and H. */
 export function usePageKeys(on: boolean, editing: Editing, hide: (hidden: boolean) => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!on) return;
     const down = (event: KeyboardEvent) => {
       if (event.defaultPrevented || isTyping(event.target)) return;
