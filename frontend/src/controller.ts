@@ -45,7 +45,7 @@ export interface Snapshot {
   readonly finishing: "no" | "sending" | "retrying";
   /** What the worker should know now; empty: nothing. */
   readonly notice: string;
-  /** Grows when photos are to be fetched anew. */
+  /** Grows with every load: what is on the screen begins anew. */
   readonly attempt: number;
 }
 
@@ -175,7 +175,12 @@ export class Controller {
     // A timer cannot wait longer than this; no sitting does.
     const wait = Math.min(secondsLeft * 1000, 2 ** 31 - 1);
     this.runningOut = setTimeout(() => {
-      this.fail(new RequestProblem("expired", "The time for this HIT has run out."));
+      this.fail(
+        new RequestProblem(
+          "expired",
+          "They have gone back, so that others can answer them. Load the page again to get new ones.",
+        ),
+      );
     }, wait);
   }
 
@@ -326,7 +331,12 @@ export class Controller {
     clearTimeout(this.runningOut);
     this.store.clear();
     this.kept = {};
-    this.set({ phase: { kind: "finished", fields, score, when }, finishing: "no", save: "saved" });
+    this.set({
+      phase: { kind: "finished", fields, score, when },
+      finishing: "no",
+      save: "saved",
+      attempt: this.now.attempt + 1,
+    });
   }
 }
 
