@@ -8,6 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.broker import prepare_folders
 from config.database import database_from_url
+from config.origins import origins_of_hosts, read_origins
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -75,6 +76,9 @@ CHAINBOX_PHOTO_URL_SECONDS = int(os.environ.get("CHAINBOX_PHOTO_URL_SECONDS") or
 STATIC_ROOT = CHAINBOX_VAR / "static"
 STATIC_URL = "/static/"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+# The task pages' script and style, as `npm run build` leaves them.
+TASK_PAGES_BUILT = BASE_DIR / "frontend" / "dist"
+STATICFILES_DIRS = [TASK_PAGES_BUILT] if TASK_PAGES_BUILT.is_dir() else []
 # Outside production nobody runs collectstatic: files are served from where they are written.
 WHITENOISE_USE_FINDERS = not PRODUCTION
 
@@ -216,6 +220,27 @@ MARKETPLACE_URL = (
     os.environ.get("MARKETPLACE_URL")
     or f"http://localhost:{os.environ.get('PORT') or 8000}/marketplace/api"
 )
+
+# --- Task pages --------------------------------------------------------------------------------
+
+_PORT = os.environ.get("PORT") or 8000
+# Who may show task pages in a frame and is sent their forms.
+CHAINBOX_MARKETPLACE_ORIGINS = read_origins(
+    "CHAINBOX_MARKETPLACE_ORIGINS",
+    words("CHAINBOX_MARKETPLACE_ORIGINS")
+    or (
+        origins_of_hosts(ALLOWED_HOSTS)
+        if PRODUCTION
+        else [f"http://localhost:{_PORT}", f"http://127.0.0.1:{_PORT}"]
+    ),
+)
+# Where workers' browsers reach the task pages: the beginning of the addresses in HITs.
+_TASK_URLS = (
+    [os.environ["CHAINBOX_TASK_URL"]]
+    if os.environ.get("CHAINBOX_TASK_URL")
+    else (origins_of_hosts(ALLOWED_HOSTS) if PRODUCTION else [f"http://localhost:{_PORT}"])
+)
+CHAINBOX_TASK_URL = next(iter(read_origins("CHAINBOX_TASK_URL", _TASK_URLS)), "")
 
 # --- Security --------------------------------------------------------------------------------
 

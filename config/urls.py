@@ -22,5 +22,6 @@ urlpatterns = [
     # Clients differ in whether they put a slash after their endpoint_url, and sign what they send.
     re_path(r"^marketplace/api/?", include("marketplace.api.urls")),
     path("marketplace/", include("marketplace.site.urls")),
+    path("hits/", include("annotation.hits.urls")),
     path("", include("annotation.dashboard.urls")),
 ]

@@ -47,13 +47,17 @@ class Sitting(models.Model):
         max_length=8, choices=SittingStatus.choices, default=SittingStatus.OPEN
     )
     opened_at = models.DateTimeField(db_default=Now())
-    # By the database's clock.
+    # By the database's clock. Finished: how long the questions wait for the platform to confirm.
     until = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
     # Of the answers that were handed in: the same again gets the same reply, others are refused.
     digest = models.CharField(max_length=64, blank=True)
-    # Of a finished test: how many answers were right.
+    # When its answers became judgments, because the platform had confirmed the assignment.
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    # Of a finished test: how many answers were right, of how many, and the share that passed then.
     right = models.PositiveSmallIntegerField(null=True, blank=True)
+    asked = models.PositiveSmallIntegerField(null=True, blank=True)
+    needed = models.FloatField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -62,6 +66,12 @@ class Sitting(models.Model):
                 condition=~models.Q(status="lapsed"),
                 name="one_sitting_per_assignment_and_worker",
             )
+        ]
+        indexes = [
+            models.Index(fields=["assignment_id"], name="sitting_assignment"),
+            models.Index(
+                fields=["until"], condition=models.Q(status="open"), name="open_sitting_until"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,195 @@
+"""Answers: saved as they are given, and handed in all together."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+from django.db import transaction
+
+from annotation import models
+from annotation.actions.sittings import (
+    SittingRefusedError,
+    Trouble,
+    sitting_live,
+    sitting_until,
+)
+from annotation.models import SittingKind, SittingStatus
+from annotation.pipeline.answers import (
+    Answer,
+    answer_problem,
+    answers_digest,
+    decode_answer,
+    encode_answer,
+    says_the_same,
+    tidy,
+)
+from annotation.pipeline.questions import Stage
+from annotation.pipeline.showing import decode_shown
+from annotation.selectors.clock import database_now
+from annotation.selectors.sittings import (
+    Claim,
+    Graded,
+    grade,
+    is_over,
+    settings_of,
+    sitting_lessons,
+    sitting_questions,
+    sitting_ways,
+    sittings_of,
+)
+
+TIME_IS_UP = (
+    "The time for these questions is up and they went back. Load the page again to get new ones."
+)
+
+
+def draft_save(*, claim: Claim, number: int, answer: Answer | None) -> Graded | None:
+    """Keep an answer so far, or none; in a test it is final and comes back graded."""
+    with transaction.atomic():
+        sitting, now = _at_work(claim)
+        if sitting.status == SittingStatus.FINISHED:
+            raise SittingRefusedError(
+                Trouble.FINISHED, "The answers have been handed in; they cannot be changed."
+            )
+        question = _question(sitting, number)
+        if sitting.kind == SittingKind.TEST:
+            return _test_answer(sitting, question, answer, now)
+        if answer is not None:
+            _check(sitting, question, answer)
+        _store(question, answer, now)
+        return None
+
+
+def _at_work(claim: Claim) -> tuple[models.Sitting, datetime]:
+    """Lock and return the sitting that somebody is at; it may be finished."""
+    sitting = sitting_live(claim)
+    now = database_now()
+    if sitting is not None and not is_over(sitting, now):
+        return sitting, now
+    if sitting is not None or sittings_of(claim).exists():
+        raise SittingRefusedError(Trouble.EXPIRED, TIME_IS_UP)
+    raise SittingRefusedError(Trouble.NOT_FOUND, "There are no questions yet. Load the page again.")
+
+
+def _question(sitting: models.Sitting, number: int) -> models.SittingQuestion:
+    question = (
+        sitting.questions.select_related("image").filter(number=number, released_at=None).first()
+    )
+    if question is None:
+        raise SittingRefusedError(
+            Trouble.NOT_FOUND, f"There is no question {number} in this sitting."
+        )
+    return question
+
+
+def _check(sitting: models.Sitting, question: models.SittingQuestion, answer: Answer) -> None:
+    problem = answer_problem(
+        answer,
+        stage=Stage(sitting.stage),
+        shown=decode_shown(question.shown),
+        width=question.image.width,
+        height=question.image.height,
+        ways=sitting_ways(sitting),
+    )
+    if problem:
+        raise SittingRefusedError(Trouble.BAD_REQUEST, f"Question {question.number}: {problem}.")
+
+
+def _put(question: models.SittingQuestion, answer: Answer | None, now: datetime) -> None:
+    question.answer = ""
+    question.comment = answer.comment if answer else ""
+    if answer is not None:
+        question.answer = encode_answer(msgspec.structs.replace(tidy(answer), comment=""))
+    question.saved_at = now
+
+
+def _store(question: models.SittingQuestion, answer: Answer | None, now: datetime) -> None:
+    _put(question, answer, now)
+    question.save(update_fields=["answer", "comment", "saved_at"])
+
+
+def _test_answer(
+    sitting: models.Sitting,
+    question: models.SittingQuestion,
+    answer: Answer | None,
+    now: datetime,
+) -> Graded | None:
+    if question.answer:
+        if answer is None or not says_the_same(decode_answer(question.answer), answer):
+            raise _answered(question.number)
+    elif answer is not None:
+        _check(sitting, question, answer)
+        _store(question, answer, now)
+    return None if answer is None else grade(sitting, question, sitting_lessons(sitting))
+
+
+def _answered(number: int) -> SittingRefusedError:
+    return SittingRefusedError(
+        Trouble.ANSWERED, f"Question {number} has its answer; in a test the first one stands."
+    )
+
+
+# Finishing
+
+
+@transaction.atomic
+def sitting_finish(*, claim: Claim, answers: Mapping[int, Answer]) -> models.Sitting:
+    """Hand in all answers. The first time stands; the same again changes nothing.
+
+    No judgment is recorded: the platform has to confirm the assignment first.
+    """
+    digest = answers_digest(answers)
+    sitting, now = _at_work(claim)
+    if sitting.status == SittingStatus.FINISHED:
+        if sitting.digest != digest:
+            raise SittingRefusedError(
+                Trouble.FINISHED, "Other answers have been handed in already; those stand."
+            )
+        return sitting
+    questions = sitting_questions(sitting)
+    _check_numbers(sitting, questions, answers)
+    for question in questions:
+        answer = answers[question.number]
+        if sitting.kind == SittingKind.TEST and question.answer:
+            if not says_the_same(decode_answer(question.answer), answer):
+                raise _answered(question.number)
+            continue
+        _check(sitting, question, answer)
+        _put(question, answer, now)
+    models.SittingQuestion.objects.bulk_update(questions, ["answer", "comment", "saved_at"])
+    if sitting.kind == SittingKind.TEST:
+        _score(sitting, questions)
+    sitting.status = SittingStatus.FINISHED
+    sitting.digest = digest
+    sitting.finished_at = now
+    sitting.until = sitting_until(sitting.campaign, now)
+    sitting.save(
+        update_fields=["status", "digest", "finished_at", "until", "right", "asked", "needed"]
+    )
+    return sitting
+
+
+def _check_numbers(
+    sitting: models.Sitting,
+    questions: list[models.SittingQuestion],
+    answers: Mapping[int, Answer],
+) -> None:
+    missing = [question.number for question in questions if question.number not in answers]
+    if missing:
+        which = ", ".join(str(number) for number in missing)
+        raise SittingRefusedError(
+            Trouble.INCOMPLETE, f"These questions have no answer yet: {which}."
+        )
+    # One whose image was withdrawn since the page was loaded may still have an answer.
+    known = set(sitting.questions.values_list("number", flat=True))
+    for number in sorted(answers.keys() - known):
+        raise SittingRefusedError(
+            Trouble.BAD_REQUEST, f"There is no question {number} in this sitting."
+        )
+
+
+def _score(sitting: models.Sitting, questions: list[models.SittingQuestion]) -> None:
+    lessons = sitting_lessons(sitting)
+    sitting.right = sum(grade(sitting, question, lessons).right for question in questions)
+    sitting.asked = len(questions)
+    sitting.needed = settings_of(sitting.campaign).minimum_performance[Stage(sitting.stage)]

@@ -1,0 +1,40 @@
+"""Tickets: what lets a task page work on one sitting, without cookies."""
+
+import time
+
+import msgspec
+from django.core import signing
+
+from annotation.selectors.sittings import Claim
+
+_SALT = "chainbox.hits.ticket"
+
+
+class BadTicketError(ValueError):
+    """The ticket was not made here."""
+
+
+class TicketExpiredError(ValueError):
+    """The ticket was good once."""
+
+
+class _Ticket(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    claim: Claim
+    until: int
+
+
+def ticket_write(claim: Claim, seconds: int) -> str:
+    """Return a signed ticket for what the claim says, good for so many seconds."""
+    ticket = _Ticket(claim=claim, until=int(time.time()) + seconds)
+    return signing.dumps(msgspec.to_builtins(ticket), salt=_SALT)
+
+
+def ticket_read(token: str) -> Claim:
+    """Return what a ticket is for; BadTicketError, TicketExpiredError."""
+    try:
+        ticket = msgspec.convert(signing.loads(token, salt=_SALT), _Ticket)
+    except (signing.BadSignature, msgspec.ValidationError, ValueError):
+        raise BadTicketError from None
+    if ticket.until < time.time():
+        raise TicketExpiredError
+    return ticket.claim

@@ -1,0 +1,16 @@
+"""Routes of the task pages and of what their script calls."""
+
+from django.urls import path
+
+from annotation.hits import endpoints, views
+
+app_name = "hits"
+urlpatterns = [
+    path("api/open", endpoints.open_, name="api-open"),
+    path("api/draft", endpoints.draft, name="api-draft"),
+    path("api/finish", endpoints.finish, name="api-finish"),
+    path("api/consent", endpoints.consent, name="api-consent"),
+    path("<int:campaign_id>/<str:stage>/", views.page, name="page"),
+    path("<int:campaign_id>/<str:stage>/test/", views.test, name="test"),
+    path("<int:campaign_id>/<str:stage>/examples/", views.examples, name="examples"),
+]

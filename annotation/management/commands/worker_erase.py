@@ -1,0 +1,30 @@
+"""manage.py worker_erase: forget who a worker is."""
+
+import argparse
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.actions.people import worker_erase
+from annotation.management.database import DatabaseCommand
+from annotation.models import Worker
+
+
+class Command(DatabaseCommand):
+    help = (
+        "Erase workers at their wish: their ids and comments are removed for good. Their "
+        "judgments stay under a pseudonym. This cannot be undone."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("names", nargs="+", metavar="NAME", help="the platform's worker id")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        workers = {
+            worker.name: worker for worker in Worker.objects.filter(name__in=options["names"])
+        }
+        for name in options["names"]:
+            if name not in workers:
+                raise CommandError(f"There is no worker {name!r}: nothing was done.")
+        for name, worker in workers.items():
+            self.stdout.write(f"{name} is {worker_erase(worker=worker)} now")

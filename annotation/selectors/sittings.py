@@ -1,0 +1,205 @@
+"""Which questions a worker gets, and what a sitting holds."""
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+from django.conf import settings as site
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.urls import reverse
+
+from annotation import models
+from annotation.models import SittingKind, SittingStatus
+from annotation.pipeline.answers import decode_answer
+from annotation.pipeline.guides import Lesson, is_right
+from annotation.pipeline.independence import may_answer
+from annotation.pipeline.questions import Question, Stage, question_from_key
+from annotation.pipeline.settings import Settings
+from annotation.pipeline.state import ImageState
+from annotation.selectors.guides import consent_guide, guide_read
+
+Empty = Literal["with_others", "nothing_left"]
+
+# Rows are read, and on PostgreSQL locked, so many at a time.
+CHUNK = 20
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """What the platform's address says: who works on which assignment of which task.
+
+    Only a claim until the platform confirms it.
+    """
+
+    campaign: int
+    stage: Stage
+    kind: SittingKind
+    assignment_id: str
+    hit_id: str
+    worker: str
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A question for a worker, and the image's state that it comes from."""
+
+    image_id: int
+    question: Question
+    state: ImageState
+
+
+class Graded(msgspec.Struct, frozen=True):
+    """A test question's answer held against what is known."""
+
+    lesson: Lesson
+    right: bool
+
+
+class Score(msgspec.Struct, frozen=True):
+    """How a test ended; `needed` is the share of right answers that passes."""
+
+    right: int
+    asked: int
+    needed: float
+
+    @property
+    def passed(self) -> bool:
+        return self.asked > 0 and self.right / self.asked >= self.needed
+
+
+def questions_choose(
+    campaign: models.Campaign, stage: Stage, worker: models.Worker, limit: int
+) -> list[Choice]:
+    """Choose questions for a worker's sitting: the oldest that are free and new to them.
+
+    The one place that decides who gets what; a fuller policy takes the place of this function.
+    Called in a transaction. On PostgreSQL what is chosen is locked until its end, and what others
+    are choosing at this moment is passed over. One statement, read only as far as needed.
+    """
+    chosen: list[Choice] = []
+    rows = _free_questions(campaign, stage, worker)
+    for row in rows.iterator(chunk_size=CHUNK):
+        question = question_from_key(row.key)
+        state = row.image.stored_state.state
+        if may_answer(state, question, worker.pk):
+            chosen.append(Choice(image_id=row.image_id, question=question, state=state))
+        if len(chosen) == limit:
+            break
+    return chosen
+
+
+def _free_questions(
+    campaign: models.Campaign, stage: Stage, worker: models.Worker
+) -> QuerySet[models.OpenQuestion]:
+    judged = models.Fact.objects.filter(
+        image=OuterRef("image"), question=OuterRef("key"), worker=worker
+    )
+    return (
+        # Without its photo nobody can answer a question.
+        models.OpenQuestion.objects.exclude(image__file="")
+        .filter(~Exists(_live_leases()), ~Exists(judged), campaign=campaign, stage=stage.value)
+        .select_related("image__stored_state")
+        .order_by("pk")
+        .select_for_update(skip_locked=True, of=("self",))
+    )
+
+
+def _live_leases() -> QuerySet[models.SittingQuestion]:
+    # That no key is empty says nothing new, but with it the database uses the constraint's index.
+    return models.SittingQuestion.objects.filter(
+        image=OuterRef("image"), key=OuterRef("key"), released_at=None
+    ).exclude(key="")
+
+
+def why_empty(campaign: models.Campaign, stage: Stage) -> Empty:
+    """Say why there is no question for a worker: others have what is left, or nothing is."""
+    with_others = models.OpenQuestion.objects.filter(
+        Exists(_live_leases()), campaign=campaign, stage=stage.value
+    )
+    return "with_others" if with_others.exists() else "nothing_left"
+
+
+def campaign_find(campaign_id: int) -> models.Campaign | None:
+    return models.Campaign.objects.select_related("current_settings").filter(pk=campaign_id).first()
+
+
+def settings_of(campaign: models.Campaign) -> Settings:
+    version = campaign.current_settings
+    assert version is not None  # every campaign is made with settings
+    return version.settings
+
+
+def has_consented(campaign: models.Campaign, worker: str) -> bool:
+    """Tell whether the worker of this name has agreed to the text as it is now."""
+    row = consent_guide(campaign).row
+    # While there is no row nobody can have agreed: agreeing makes one.
+    return row is not None and (
+        models.Consent.objects.filter(guide=row, worker__name=worker).exists()
+    )
+
+
+def sittings_of(claim: Claim) -> QuerySet[models.Sitting]:
+    """Return the sittings of an assignment and a worker; at most one has not lapsed."""
+    return models.Sitting.objects.filter(
+        assignment_id=claim.assignment_id, worker__name=claim.worker
+    )
+
+
+def sitting_questions(sitting: models.Sitting) -> list[models.SittingQuestion]:
+    """Return a sitting's questions with images and captions, in a constant few statements.
+
+    Of a finished one, those that were answered; else those that are still the worker's.
+    """
+    rows = sitting.questions.filter(image__withdrawn_at=None)
+    if sitting.status == SittingStatus.FINISHED:
+        rows = rows.exclude(answer="")
+    else:
+        rows = rows.filter(released_at=None)
+    captions = Prefetch("image__captions", models.Caption.objects.order_by("number"))
+    return list(rows.select_related("image").prefetch_related(captions).order_by("number"))
+
+
+def sitting_lessons(sitting: models.Sitting) -> tuple[Lesson, ...]:
+    """Return the questions of the test that a sitting is, in the order of their numbers from 1."""
+    return () if sitting.guide is None else guide_read(sitting.guide).test
+
+
+def grade(
+    sitting: models.Sitting, question: models.SittingQuestion, lessons: tuple[Lesson, ...]
+) -> Graded:
+    """Hold the answer to a test question against the lesson of its number."""
+    lesson = lessons[question.number - 1]
+    given = decode_answer(question.answer)
+    iou_needed = settings_of(sitting.campaign).test_iou
+    return Graded(
+        lesson=lesson,
+        right=is_right(lesson, Stage(sitting.stage), given.answer, given.rect, iou_needed),
+    )
+
+
+def sitting_ways(sitting: models.Sitting) -> tuple[str, ...]:
+    return tuple(sitting.ways.split("/")) if sitting.ways else ()
+
+
+def sitting_score(sitting: models.Sitting) -> Score | None:
+    if sitting.right is None or sitting.asked is None or sitting.needed is None:
+        return None
+    return Score(right=sitting.right, asked=sitting.asked, needed=sitting.needed)
+
+
+def is_over(sitting: models.Sitting, now: datetime) -> bool:
+    """Tell whether an open sitting's time is up. A test keeps nothing from others: it never is."""
+    return (
+        sitting.kind == SittingKind.WORK
+        and sitting.status == SittingStatus.OPEN
+        and sitting.until <= now
+    )
+
+
+def task_url(campaign_id: int, stage: Stage, kind: SittingKind = SittingKind.WORK) -> str:
+    """Return the address of a task page, as it goes into an ExternalQuestion."""
+    name = "hits:test" if kind == SittingKind.TEST else "hits:page"
+    path = reverse(name, kwargs={"campaign_id": campaign_id, "stage": stage.value})
+    base: str = site.CHAINBOX_TASK_URL
+    if not base:
+        raise ImproperlyConfigured("CHAINBOX_TASK_URL must say where task pages are reached.")
+    return base + path

@@ -1,0 +1,71 @@
+"""Workers at task pages, for tests: claims, consent and answers."""
+
+from typing import Any
+
+from annotation import models
+from annotation.actions.sittings import consent_give, sitting_open
+from annotation.models import SittingKind
+from annotation.pipeline.answers import Answer
+from annotation.pipeline.geometry import Rect
+from annotation.pipeline.questions import ANSWERS, Stage
+from annotation.selectors.guides import consent_guide
+from annotation.selectors.sittings import Claim
+
+LINKS_TEST = """
+[[test]]
+image = "first"
+captions = [{ number = 1, phrases = ["a man"] }, { number = 2, phrases = ["the guy"] }]
+answer = "yes"
+why = "There is one man."
+
+[[test]]
+image = "second"
+captions = [{ number = 1, phrases = ["a horse"] }, { number = 2, phrases = ["the guy"] }]
+answer = "no"
+why = "A horse is no guy."
+"""
+LINKS_EXAMPLES = LINKS_TEST.replace("[[test]]", "[[examples]]")
+BOX = Rect(5, 6, 24, 35)
+
+
+def claim_of(
+    campaign: models.Campaign,
+    stage: Stage = Stage.LINKS,
+    worker: str = "A1",
+    **changes: Any,
+) -> Claim:
+    fields = {"kind": SittingKind.WORK, "assignment_id": f"of-{worker}", "hit_id": "H1"} | changes
+    return Claim(campaign=campaign.pk, stage=stage, worker=worker, **fields)
+
+
+def agree(claim: Claim) -> None:
+    """Let the claim's worker agree to the consent text as it is."""
+    row = consent_guide(models.Campaign.objects.get(pk=claim.campaign)).row
+    consent_give(claim=claim, version=row.version if row else 1)
+
+
+def opened(claim: Claim) -> models.Sitting:
+    """Open a sitting that is there to be had."""
+    agree(claim)
+    sitting = sitting_open(claim=claim).sitting
+    assert sitting is not None
+    return sitting
+
+
+def an_answer(stage: Stage, **changes: Any) -> Answer:
+    """Return the first answer of a stage, with what it needs."""
+    drawn = {"rect": BOX, "way": "drag"} if stage is Stage.DRAWING else {}
+    return Answer(**({"answer": ANSWERS[stage][0], "milliseconds": 1500} | drawn | changes))
+
+
+def all_answers(sitting: models.Sitting, **changes: Any) -> dict[int, Answer]:
+    return {
+        question.number: an_answer(Stage(sitting.stage), **changes)
+        for question in sitting.questions.filter(released_at=None)
+    }
+
+
+def keys(sitting: models.Sitting) -> list[tuple[int, str]]:
+    """Return what a sitting holds, as (image, key)."""
+    live = sitting.questions.filter(released_at=None)
+    return list(live.order_by("number").values_list("image_id", "key"))
