@@ -13,6 +13,7 @@ from annotation import models
 from annotation.actions.guides import guide_save
 from annotation.actions.images import image_withdraw
 from annotation.pipeline.guides import shipped_source
+from annotation.pipeline.questions import Stage
 from annotation.selectors.guides import TOPICS, guide_current
 from config.demo_accounts import DEMO_ACCOUNTS, ensure_demo_accounts
 from tests.web.accounts import researcher
@@ -91,6 +92,15 @@ def test_all_topics_are_listed(reader: Client, campaign: models.Campaign) -> Non
     assert "shipped text – –" in row_of(page, "Consent text")
     for topic in TOPICS:
         assert f'href="{address(campaign, topic)}"' in page
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_as_workers_see_it(reader: Client, campaign: models.Campaign, stage: Stage) -> None:
+    for path in (address(campaign), address(campaign, stage)):
+        page = reader.get(path).content.decode()
+        for shown in (f"/hits/{campaign.pk}/{stage}/", f"/hits/{campaign.pk}/{stage}/examples/"):
+            assert f'href="{shown}"' in page
+            assert reader.get(shown).status_code == 200
 
 
 def test_lessons_whose_photo_is_gone_are_named(reader: Client, campaign: models.Campaign) -> None:
