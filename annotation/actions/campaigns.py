@@ -6,7 +6,8 @@ import msgspec
 from django.db import transaction
 
 from annotation.models import Campaign, CampaignSettings
-from annotation.pipeline.settings import Settings
+from annotation.pipeline.plain_errors import plain_error
+from annotation.pipeline.settings import Settings, settings_problem
 
 
 class CampaignError(ValueError):
@@ -39,7 +40,12 @@ def campaign_settings_change(*, campaign: Campaign, **changes: Any) -> Settings:
     try:
         changed = msgspec.convert(values, Settings)
     except msgspec.ValidationError as error:
-        raise CampaignError(f"these settings make no sense: {error}") from None
+        raise CampaignError(
+            f"these settings make no sense: {plain_error(error, Settings)}"
+        ) from None
+    problem = settings_problem(changed)
+    if problem:
+        raise CampaignError(f"these settings make no sense: {problem}")
     _settings_append(campaign, changed)
     return changed
 

@@ -9,14 +9,13 @@ import msgspec
 from annotation.pipeline.captions import Caption, tokenise
 from annotation.pipeline.geometry import Rect, iou, rect_problem
 from annotation.pipeline.questions import ANSWERS, BOX, Stage
+from annotation.pipeline.settings import MOST_QUESTIONS
 from annotation.pipeline.showing import Mark, Shown
 from annotation.pipeline.toml_reading import TomlError, convert_table, read_toml
 
 # The texts that apply where a campaign has none of its own.
 SHIPPED = Path(__file__).parent.parent / "guides"
 PHRASE = "{phrase}"
-# As many as one sitting may hold.
-MOST_LESSONS = 100
 
 _WITH_BOXES = (Stage.DRAWING, Stage.QUALITY, Stage.COVERAGE)
 
@@ -223,8 +222,8 @@ def _text_problems(written: _Written, default: StageGuide | None) -> Iterator[st
     if "{" in rest or "}" in rest:
         yield f"`question` may have {PHRASE} in it, for the phrase, and no other braces"
     for name in ("examples", "test"):
-        if len(getattr(written, name)) > MOST_LESSONS:
-            yield f"`{name}` has more than {MOST_LESSONS} entries"
+        if len(getattr(written, name)) > MOST_QUESTIONS:
+            yield f"`{name}` has more than {MOST_QUESTIONS} entries"
 
 
 def _blank(name: str, texts: Sequence[str]) -> Iterator[str]:

@@ -7,6 +7,9 @@ import msgspec
 from annotation.pipeline.mentions import BODYPARTS, CLOTHING, PEOPLE
 from annotation.pipeline.questions import Stage
 
+# What a worker may be given at once; the task pages hand in no more.
+MOST_QUESTIONS = 100
+
 
 class DrawingWay(StrEnum):
     """How boxes are drawn: one way for all, as the worker likes, or one way by lot a sitting."""
@@ -74,3 +77,26 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     drawing_way: DrawingWay = DrawingWay.CHOICE
     # In a qualification test a box is right if it overlaps the expected one this much.
     test_iou: float = 0.7
+
+
+def settings_problem(settings: Settings) -> str | None:
+    """Say in plain words which setting no campaign could work under, or None if all are usable.
+
+    >>> settings_problem(Settings(coverage_votes=0))
+    '`coverage_votes` must be at least 1, not 0'
+    """
+    for name in Settings.__struct_fields__:
+        value = getattr(settings, name)
+        parts = value if isinstance(value, dict) else {None: value}
+        if isinstance(value, dict) and set(value) != set(Stage):
+            missing = ", ".join(stage.value for stage in Stage if stage not in value)
+            return f"`{name}` lacks {missing}"
+        for stage, part in parts.items():
+            place = f"`{name}.{stage}`" if stage else f"`{name}`"
+            if isinstance(part, float) and not 0 <= part <= 1:
+                return f"{place} must be a share from 0 to 1, not {part:g}"
+            if isinstance(part, int) and part < 1:
+                return f"{place} must be at least 1, not {part}"
+            if name == "questions_per_hit" and part > MOST_QUESTIONS:
+                return f"{place} must be at most {MOST_QUESTIONS}, not {part}"
+    return None

@@ -151,12 +151,12 @@ def test_without_a_default_nothing_may_be_left_out() -> None:
             "there is no field `titel`; there are: `title`, `question`, `guidelines`, "
             "`examples`, `test`",
         ),
-        ("title = 5", "`title` must be text in quotes, not a whole number"),
-        ("title = 2020-01-01", "`title` must be text in quotes, not a date"),
-        ('guidelines = "x"', "`guidelines` must be a list, not text in quotes"),
+        ("title = 5", "`title` must be text, not a whole number"),
+        ("title = 2020-01-01", "`title` must be text, not a date"),
+        ('guidelines = "x"', "`guidelines` must be a list, not text"),
         (
             'guidelines = ["x", true]',
-            "`guidelines`, entry 2 must be text in quotes, not true or false",
+            "`guidelines`, entry 2 must be text, not true or false",
         ),
         ("guidelines = []", "`guidelines` is empty"),
         ('guidelines = ["x", ""]', "`guidelines` has a line without words"),
@@ -235,7 +235,7 @@ def test_a_text_that_is_wrong(source: str, said: str) -> None:
         (
             "why",
             "boxes = [[1, 1, 2, 2.5]]\nwhy",
-            "`boxes`, entry 1, entry 4 must be a whole number, not a number with a point",
+            "`boxes`, entry 1, entry 4 must be a whole number, not a number",
         ),
     ],
 )

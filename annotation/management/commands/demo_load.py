@@ -7,7 +7,7 @@ from django.core.management import call_command
 
 import annotation
 from annotation.management.database import DatabaseCommand
-from annotation.models import Image
+from annotation.models import Guide, Image
 
 DEMO = Path(annotation.__file__).parent / "demo"
 CAMPAIGN = "demo"
@@ -16,12 +16,16 @@ CAMPAIGN = "demo"
 class Command(DatabaseCommand):
     help = (
         "Load the demo campaign: ten photos with five captions each. A simulated crowd works on "
-        "it until nothing is left to ask. Doing it again changes nothing."
+        "it until nothing is left to ask. With it come guides: examples and test questions for "
+        "every stage. Doing it again changes nothing."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if Image.objects.filter(campaign__name=CAMPAIGN).exists():
             self.stdout.write("The demo campaign is there already.")
+            # It may be from before there were guides; those that somebody has edited stay.
+            if not Guide.objects.filter(campaign__name=CAMPAIGN).exists():
+                self._guides()
             return
         call_command(
             "corpus_import",
@@ -31,4 +35,8 @@ class Command(DatabaseCommand):
             gold=True,
             stdout=self.stdout,
         )
+        self._guides()
         call_command("crowd_simulate", campaign=CAMPAIGN, seed=1, stdout=self.stdout)
+
+    def _guides(self) -> None:
+        call_command("guides_import", DEMO / "guides", campaign=CAMPAIGN, stdout=self.stdout)

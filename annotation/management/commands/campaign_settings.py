@@ -1,0 +1,81 @@
+"""manage.py campaign_settings: look at a campaign's settings, or give it a new version of them."""
+
+import argparse
+import json
+from copy import deepcopy
+from typing import Any
+
+import msgspec
+from django.core.management.base import CommandError
+
+from annotation.actions.campaigns import CampaignError, campaign_settings_change
+from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
+from annotation.pipeline.settings import Settings
+
+
+class Command(DatabaseCommand):
+    help = (
+        "Print a campaign's settings. With NAME=VALUE the campaign gets a new version of them; "
+        "what was decided under the old version stays as it is. A value is written as JSON or as "
+        "a plain word: coverage_votes=3, drawing_way=random, questions_per_hit.links=5. The "
+        "settings are explained in docs/protocol.md."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("changes", nargs="*", metavar="NAME=VALUE")
+        parser.add_argument("--campaign", required=True, metavar="NAME")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        assert campaign.current_settings is not None  # every campaign is made with settings
+        settings = campaign.current_settings.settings
+        changes = read_changes(options["changes"], settings)
+        if changes:
+            try:
+                settings = campaign_settings_change(campaign=campaign, **changes)
+            except CampaignError as error:
+                raise CommandError(f"{error}; nothing was changed.") from error
+        self.stdout.write(f"{campaign.name}, settings version {settings.version}")
+        for name, value in msgspec.to_builtins(settings).items():
+            if name == "version":
+                continue
+            if isinstance(value, dict):
+                for key, inner in value.items():
+                    self.stdout.write(f"  {name}.{key} = {_words(inner)}")
+            else:
+                self.stdout.write(f"  {name} = {_words(value)}")
+
+
+def read_changes(assignments: list[str], settings: Settings) -> dict[str, Any]:
+    """Return the new values by name; only those that differ from the current ones."""
+    current: dict[str, Any] = json.loads(msgspec.json.encode(settings))
+    del current["version"]
+    changed = deepcopy(current)
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise CommandError(f"{assignment!r} is no assignment; write NAME=VALUE.")
+        name, _, key = name.partition(".")
+        if name not in current:
+            raise CommandError(f"There is no setting {name!r}; there are: {', '.join(current)}.")
+        if not key:
+            changed[name] = _value(text)
+        elif not isinstance(changed[name], dict) or key not in changed[name]:
+            keys = current[name] if isinstance(current[name], dict) else ()
+            hint = f"there are: {', '.join(f'{name}.{k}' for k in keys)}" if keys else "it has none"
+            raise CommandError(f"The setting {name!r} has no part {key!r}; {hint}.")
+        else:
+            changed[name][key] = _value(text)
+    return {name: value for name, value in changed.items() if value != current[name]}
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,47 @@
+"""manage.py guides_export: a campaign's guides into a folder, to be edited."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
+from annotation.pipeline.guides import guide_file, shipped_source
+from annotation.selectors.guides import TOPICS, guides_current
+
+
+class Command(DatabaseCommand):
+    help = (
+        "Write what the workers of a campaign are told, one TOML file a topic, word for word as "
+        "it was imported; the shipped text where the campaign has none of its own. Edit the files "
+        "and import them again with guides_import."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, metavar="FOLDER", help="made if it is not there")
+        parser.add_argument("--campaign", required=True, metavar="NAME")
+        parser.add_argument("--force", action="store_true", help="replace files that are there")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        folder: Path = options["folder"]
+        files = {topic: folder / guide_file(topic) for topic in TOPICS}
+        there = [path.name for path in files.values() if path.exists()]
+        if there and not options["force"]:
+            raise CommandError(
+                f"{folder} has {', '.join(there)} already: nothing was written. Name another "
+                "folder, or replace the files with --force."
+            )
+        current = guides_current(campaign)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for topic, path in files.items():
+                row = current.get(topic)
+                source = row.source if row else shipped_source(topic)
+                path.write_text(source, encoding="utf-8", newline="")
+                origin = f"version {row.version}" if row else "the shipped text"
+                self.stdout.write(f"{path}: {origin}")
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}.") from error

@@ -1,0 +1,65 @@
+"""manage.py guides_import: a folder of guides into a campaign."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.actions.guides import guides_check, guides_save_all
+from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
+from annotation.pipeline.guides import GuideError, guide_file
+from annotation.selectors.guides import TOPICS
+
+
+class Command(DatabaseCommand):
+    help = (
+        "Import what workers are told: guidelines, examples and test questions of the stages, and "
+        "the consent text, one TOML file a topic. A file that has changed becomes a new version; "
+        "if anything is wrong with any of them, none is imported. See docs/guides.md."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, metavar="FOLDER")
+        parser.add_argument("--campaign", required=True, metavar="NAME")
+        parser.add_argument("--dry-run", action="store_true", help="check only, import nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        sources = read_folder(options["folder"])
+        try:
+            if options["dry_run"]:
+                guides_check(campaign=campaign, sources=sources)
+                self.stdout.write(
+                    f"{', '.join(sources)}: could be imported; nothing was imported, as --dry-run "
+                    "asks."
+                )
+                return
+            saved = guides_save_all(campaign=campaign, sources=sources)
+        except GuideError as error:
+            raise CommandError(f"{error}\nNothing was imported.") from error
+        for guide in saved:
+            what = "imported as" if guide.is_new else "unchanged since"
+            self.stdout.write(f"{guide.row.topic} {what} version {guide.row.version}")
+
+
+def read_folder(folder: Path) -> dict[str, str]:
+    """Return the text of every topic that the folder has a file of."""
+    if not folder.is_dir():
+        raise CommandError(f"{folder} is no folder.")
+    known = {guide_file(topic): topic for topic in TOPICS}
+    names = {path.name for path in folder.glob("*.toml")}
+    if not names or names - known.keys():
+        strange = ", ".join(sorted(names - known.keys())) or "no TOML file"
+        raise CommandError(f"{folder} has {strange}; guides are called {', '.join(known)}.")
+    return {topic: _read(folder / name) for name, topic in known.items() if name in names}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: not UTF-8, from byte {error.start + 1:,} on.") from error
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.") from error
