@@ -4,7 +4,7 @@ import select
 import socket
 import socketserver
 from contextlib import suppress
-from threading import Thread
+from threading import Semaphore, Thread
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +14,7 @@ class _Call(socketserver.BaseRequestHandler):
 
     def handle(self) -> None:
         if self.server.is_cut:
+            self.server.refused.release()
             return
         with suppress(OSError), socket.create_connection(self.server.to) as other:
             self.server.calls |= {self.request, other}
@@ -43,6 +44,8 @@ class Line(socketserver.ThreadingTCPServer):
         super().__init__(("localhost", 0), _Call)
         self.to = ("localhost", port)
         self.is_cut = False
+        # Has a token for each call that was refused.
+        self.refused = Semaphore(0)
         self.calls: set[socket.socket] = set()
         self._thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05})
 
@@ -59,6 +62,10 @@ class Line(socketserver.ThreadingTCPServer):
 
     def mend(self) -> None:
         self.is_cut = False
+
+    def forget_refused(self) -> None:
+        while self.refused.acquire(blocking=False):
+            pass
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -129,7 +129,10 @@ def test_closed_while_offline(
         say(frame, "No")
         shows(frame, NOT_SAVED)
         address = desk.page.url
+        desk.line.forget_refused()
         desk.page.close()
+        # What the page tries to send with its last breath fails, too.
+        assert desk.line.refused.acquire(timeout=10)
         desk.line.mend()
         assert stored(desk) == {1: "yes"}
 
