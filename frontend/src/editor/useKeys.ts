@@ -12,6 +12,8 @@ const ARROWS: Readonly<Record<string, Pixel>> = {
   ArrowDown: [0, 1],
 };
 const FAR = 10;
+// Nobody types into a radio button, such as the one that chooses how to draw.
+const TYPING = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio])";
 
 export interface Keys {
   /** The pixel that Enter would mark; null while it is not shown. */
@@ -135,8 +137,5 @@ export function usePageKeys(on: boolean, editing: Editing, hide: (hidden: boolea
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof Element &&
-    target.closest("input, textarea, select, [contenteditable]") !== null
-  );
+  return target instanceof Element && target.closest(TYPING) !== null;
 }
