@@ -8,7 +8,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.test import override_settings
-from playwright.sync_api import Browser, BrowserContext, Frame, FrameLocator, Page, Route, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Frame,
+    FrameLocator,
+    Page,
+    Request,
+    Route,
+    expect,
+)
 from pytest_django.live_server_helper import LiveServer
 
 from annotation import models
@@ -27,6 +36,8 @@ API = re.compile(r"/hits/api/")
 DRAFT = re.compile(r"/hits/api/draft$")
 FINISH = re.compile(r"/hits/api/finish$")
 SUBMIT = re.compile(r"/mturk/externalSubmit$")
+# What was done before can be seen by then.
+TWO_FRAMES = "() => new Promise(end => requestAnimationFrame(() => requestAnimationFrame(end)))"
 NOT_SAVED = re.compile(r"^Not saved yet")
 
 
@@ -96,6 +107,7 @@ def go_to(frame: FrameLocator, number: int) -> None:
 
 def shows(frame: FrameLocator, state: str | re.Pattern[str]) -> None:
     """Wait until the page says so of its answers: Saved, Saving…, Not saved yet…"""
+    frame.locator("body").evaluate(TWO_FRAMES)
     expect(frame.get_by_role("banner").get_by_role("status")).to_have_text(state)
 
 
@@ -156,11 +168,12 @@ class Count:
     """Counts requests that the browser makes."""
 
     def __init__(self, context: BrowserContext, pattern: re.Pattern[str]) -> None:
-        self.urls: list[str] = []
-        context.on(
-            "request",
-            lambda request: pattern.search(request.url) and self.urls.append(request.url),
-        )
+        self._pattern = pattern
+        self._made = 0
+        context.on("request", self._see)
+
+    def _see(self, request: Request) -> None:
+        self._made += bool(self._pattern.search(request.url))
 
     def __len__(self) -> int:
-        return len(self.urls)
+        return self._made
