@@ -33,6 +33,8 @@ TABLE: dict[str, Who] = {
     "campaigns": Who.RESEARCHER,
     "campaign": Who.RESEARCHER,
     "image": Who.RESEARCHER,
+    "guides": Who.RESEARCHER,
+    "guide": Who.RESEARCHER,
     # The signature in the address is the permission: task pages in frames have no cookies.
     "photo": Who.PUBLIC,
     # Here the permission is the request's own signature.
