@@ -45,7 +45,7 @@ export interface Snapshot {
   readonly finishing: "no" | "sending" | "retrying";
   /** What the worker should know now; empty: nothing. */
   readonly notice: string;
-  /** Grows when photos are to be fetched anew. */
+  /** Grows with every load: what is on the screen begins anew. */
   readonly attempt: number;
 }
 
@@ -111,9 +111,11 @@ export class Controller {
     try {
       await this.api.consent(version);
     } catch (error) {
-      this.fail(error);
+      if (error instanceof RequestProblem && error.passing) this.set({ notice: error.message });
+      else this.fail(error);
       return;
     }
+    this.set({ phase: { kind: "loading", failures: 0 }, notice: "" });
     await this.load();
   }
 
@@ -173,7 +175,12 @@ export class Controller {
     // A timer cannot wait longer than this; no sitting does.
     const wait = Math.min(secondsLeft * 1000, 2 ** 31 - 1);
     this.runningOut = setTimeout(() => {
-      this.fail(new RequestProblem("expired", "The time for this HIT has run out."));
+      this.fail(
+        new RequestProblem(
+          "expired",
+          "They have gone back, so that others can answer them. Load the page again to get new ones.",
+        ),
+      );
     }, wait);
   }
 
@@ -199,12 +206,14 @@ export class Controller {
   }
 
   private refused(number: number, problem: RequestProblem): void {
+    if (problem.kind === "bad_request" || problem.kind === "answered") {
+      delete this.kept[number];
+      this.persist();
+    }
     if (problem.kind === "bad_request" && this.now.sitting) {
       const sitting = reduce(this.now.sitting, { type: "take_back", number });
       this.set({ notice: problem.message, sitting });
     } else if (problem.kind === "finished" || problem.kind === "answered") {
-      delete this.kept[number];
-      this.persist();
       void this.load("otherwise");
     } else this.fail(problem);
   }
@@ -321,7 +330,12 @@ export class Controller {
     clearTimeout(this.runningOut);
     this.store.clear();
     this.kept = {};
-    this.set({ phase: { kind: "finished", fields, score, when }, finishing: "no", save: "saved" });
+    this.set({
+      phase: { kind: "finished", fields, score, when },
+      finishing: "no",
+      save: "saved",
+      attempt: this.now.attempt + 1,
+    });
   }
 }
 

@@ -16,7 +16,7 @@ interface SittingProps {
 
 /** A sitting at work or at a test, whatever has become of it. */
 export function Sitting({ page, controller }: SittingProps): JSX.Element {
-  const { phase } = useSnapshot(controller);
+  const { phase, notice, attempt } = useSnapshot(controller);
   const hand = (): void => {
     if (phase.kind === "finished") handIn(page, phase.fields);
   };
@@ -36,16 +36,28 @@ export function Sitting({ page, controller }: SittingProps): JSX.Element {
       );
     case "consent":
       return page.consent ? (
-        <Consent text={page.consent} onAgree={() => controller.agree(page.consent?.version ?? 0)} />
+        <Consent
+          text={page.consent}
+          notice={notice}
+          onAgree={() => controller.agree(page.consent?.version ?? 0)}
+        />
       ) : (
         <Message title="Loading your questions…" busy />
       );
     case "problem":
-      return <ProblemPage problem={phase.problem} onRetry={() => void controller.load()} />;
+      return <ProblemPage problem={phase.problem} />;
     case "empty":
       return <EmptyPage why={phase.why} />;
     case "finished":
-      return <Finished score={phase.score} when={phase.when} going={going} onHandIn={hand} />;
+      return (
+        <Finished
+          key={attempt}
+          score={phase.score}
+          when={phase.when}
+          going={going}
+          onHandIn={hand}
+        />
+      );
     case "asking":
       return <Asking page={page} controller={controller} />;
   }
