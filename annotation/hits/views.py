@@ -20,7 +20,7 @@ from annotation import models
 from annotation.hits import wire
 from annotation.hits.arriving import Arrival, ArrivalError, arrival_read
 from annotation.hits.presenting import consent_text, guide_shown, lesson_items
-from annotation.hits.tokens import ticket_write
+from annotation.hits.tokens import sitting_key, ticket_write
 from annotation.models import SittingKind
 from annotation.pipeline.guides import StageGuide
 from annotation.pipeline.questions import Stage
@@ -113,6 +113,7 @@ def _accepted(task: _Task, arrival: Arrival) -> wire.Page:
         token=ticket_write(claim, 2 * settings_of(task.campaign).sitting_seconds),
         submit_url=arrival.submit_url,
         assignment_id=claim.assignment_id,
+        sitting_key=sitting_key(claim),
         consent=consent,
     )
 

@@ -51,18 +51,18 @@ def test_anybody_with_the_address_gets_the_photo(client: Client, image: models.I
 def test_the_address_stays_the_same_for_a_while(image: models.Image) -> None:
     with at(0):
         first = photo_url(image)
-    with at(1799):
+    with at(3599):
         assert photo_url(image) == first
-    with at(1800):
+    with at(3600):
         assert photo_url(image) != first
 
 
 def test_an_address_expires(client: Client, image: models.Image) -> None:
     with at(100):
         url = photo_url(image)
-    with at(3600):
+    with at(7200):
         assert status(client, url) == 200
-    with at(3601):
+    with at(7201):
         response = client.get(url)
     assert response.status_code == 410
     assert "expired" in response.content.decode()
