@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { apiOf } from "./api";
-import { Saver, type SaveState, waitAfter } from "./saving";
+import { waitAfter } from "./retrying";
+import { Saver, type SaveState } from "./saving";
 import { answerWith } from "./testing";
 
 const yes = answerWith({ answer: "yes" });
