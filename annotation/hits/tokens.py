@@ -9,6 +9,7 @@ from django.utils.crypto import salted_hmac
 from annotation.selectors.sittings import Claim
 
 _SALT = "chainbox.hits.ticket"
+_KEY_SALT = "chainbox.hits.sitting"
 
 
 class BadTicketError(ValueError):
@@ -47,4 +48,4 @@ def sitting_key(claim: Claim) -> str:
     The browser keeps answers under it: the same after a reload, another for the next worker.
     """
     about = "/".join((claim.kind, claim.assignment_id, claim.worker))
-    return salted_hmac(_SALT, about, algorithm="sha256").hexdigest()[:32]
+    return salted_hmac(_KEY_SALT, about, algorithm="sha256").hexdigest()[:32]

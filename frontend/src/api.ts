@@ -35,12 +35,27 @@ export interface Api {
 }
 
 export function apiOf(page: Pick<Page, "api" | "token">): Api {
+  // What arrives late must not replace what is newer, nor land in a later sitting: drafts say for
+  // which sitting they are, and when they were sent by the server's clock.
+  let sitting = 0;
+  let ahead = 0;
+  let last = 0;
+  const clock = (): number => {
+    last = Math.max(last + 1, Math.round(Date.now() + ahead));
+    return last;
+  };
   const post = <Reply>(name: string, body: unknown, options: SendOptions = {}): Promise<Reply> =>
     send<Reply>(`${page.api}${name}`, page.token, body, options);
   return {
-    open: () => post("open", {}),
-    draft: (number, answer, options) => post("draft", { number, answer }, options),
-    finish: (answers) => post("finish", { answers }),
+    open: async () => {
+      const opened = await post<Sitting>("open", {});
+      sitting = opened.id;
+      ahead = opened.clock - Date.now();
+      return opened;
+    },
+    draft: (number, answer, options) =>
+      post("draft", { sitting, at: clock(), number, answer }, options),
+    finish: (answers) => post("finish", { sitting, answers }),
     consent: async (version) => {
       await post("consent", { version });
     },

@@ -262,11 +262,12 @@ export class Controller {
     if (!state || this.now.finishing !== "no" || this.open.length > 0) return;
     clearTimeout(this.goingOn);
     this.set({ finishing: "sending", notice: "" });
-    // The answers go along as a whole: drafts are of no use any more.
+    // The answers go along as a whole: drafts are of no use any more. But they are not saved yet.
     this.saver?.stop();
+    this.set({ save: "saving" });
     const goOn = (): boolean => {
       if (this.now.finishing === "no") return false;
-      this.set({ finishing: "retrying" });
+      this.set({ finishing: "retrying", save: "retrying" });
       return true;
     };
     try {

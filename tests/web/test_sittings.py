@@ -260,6 +260,16 @@ def test_who_comes_back_too_late_gets_a_new_sitting(campaign: models.Campaign) -
     new = opened(claim)
     assert new.pk != sitting.pk
     assert len(keys(new)) == 3
+    # A page that still shows the former questions cannot answer these.
+    for call in (
+        lambda: draft_save(
+            claim=claim, number=1, answer=an_answer(Stage.LINKS), sitting_id=sitting.pk
+        ),
+        lambda: sitting_finish(claim=claim, answers=all_answers(new), sitting_id=sitting.pk),
+    ):
+        with pytest.raises(SittingRefusedError) as refused:
+            call()
+        assert trouble(refused) is Trouble.EXPIRED
     assert not new.questions.exclude(answer="").exists()
 
 
@@ -301,6 +311,17 @@ def test_drafts_overwrite_and_can_be_taken_back(campaign: models.Campaign) -> No
     assert trouble(refused) is Trouble.NOT_FOUND
     with pytest.raises(SittingRefusedError, match=r"Question 2: 'maybe' is no answer"):
         draft_save(claim=claim, number=2, answer=Answer(answer="maybe"))
+
+
+def test_a_draft_that_arrives_after_a_newer_one_changes_nothing(campaign: models.Campaign) -> None:
+    claim = claim_of(campaign)
+    sitting = opened(claim)
+    for answer, at, stands in (("yes", 20, "yes"), ("no", 30, "no"), ("yes", 29, "no")):
+        draft_save(claim=claim, number=1, answer=an_answer(Stage.LINKS, answer=answer), at=at)
+        assert f'"{stands}"' in sitting.questions.get(number=1).answer
+    draft_save(claim=claim, number=1, answer=None, at=25)
+    draft_save(claim=claim, number=2, answer=an_answer(Stage.LINKS), at=10)
+    assert sitting.questions.exclude(answer="").count() == 2
 
 
 def test_a_draft_needs_a_sitting(campaign: models.Campaign) -> None:

@@ -5,10 +5,14 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.test import override_settings
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.tasks.desk import Desk
+from tests.browser.tasks.turns import turns_taken
+
+# Others may be using the machine.
+expect.set_options(timeout=15_000)
 
 
 @pytest.fixture
@@ -19,3 +23,9 @@ def desk(browser: Browser, live_server: LiveServer) -> Iterator[Desk]:
     with override_settings(CHAINBOX_MARKETPLACE_ORIGINS=[f"http://127.0.0.1:{port}"]):
         yield Desk(context, live_server)
     context.close()
+
+
+@pytest.fixture(autouse=True)
+def _turns() -> Iterator[None]:
+    with turns_taken():
+        yield

@@ -23,16 +23,26 @@ QUESTION = (
 )
 
 
+def origins_of(live_server: LiveServer) -> tuple[str, str]:
+    """Return where the marketplace and where the task pages are."""
+    port = urlsplit(live_server.url).port
+    return f"http://127.0.0.1:{port}", f"http://localhost:{port}"
+
+
 class Desk:
     """One worker, one HIT, one browser window."""
 
-    def __init__(self, context: BrowserContext, live_server: LiveServer) -> None:
-        port = urlsplit(live_server.url).port
+    def __init__(
+        self,
+        context: BrowserContext,
+        live_server: LiveServer,
+        origins: tuple[str, str] | None = None,
+        worker: Worker | None = None,
+    ) -> None:
         self.context = context
-        self.marketplace = f"http://127.0.0.1:{port}"
-        self.tasks = f"http://localhost:{port}"
+        self.marketplace, self.tasks = origins or origins_of(live_server)
         self.requester = make_requester()
-        self.worker: Worker = new_worker()
+        self.worker: Worker = worker or new_worker()
         self.page: Page = context.new_page()
         self.page.set_default_timeout(15_000)
         session = signed_in(self.worker).cookies["sessionid"].value
