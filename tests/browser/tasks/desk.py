@@ -35,9 +35,9 @@ class Desk:
         self.worker: Worker = new_worker()
         self.page: Page = context.new_page()
         self.page.set_default_timeout(15_000)
-        session = signed_in(self.worker).cookies["sessionid"].value
+        self.session = signed_in(self.worker).cookies["sessionid"].value
         context.add_cookies(
-            [{"name": "sessionid", "value": session, "url": self.marketplace}],
+            [{"name": "sessionid", "value": self.session, "url": self.marketplace}],
         )
 
     def publish(self, campaign: models.Campaign, stage: Stage, test: bool = False) -> HIT:
