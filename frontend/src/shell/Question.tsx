@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Captions } from "../captions/Captions";
 import { questionParts } from "../captions/prose";
 import type { Guide, Stage } from "../protocol";
@@ -27,13 +28,22 @@ export function Question(props: QuestionProps): JSX.Element {
   const locked = props.locked || blind;
   const inner: StageProps = { ...props, locked };
   const { Picture, Tools, Extra } = view;
+  const reading = useRef<HTMLDivElement>(null);
+  const shown = useRef(item.number);
+  // Every question begins with its photo and its captions in view.
+  useLayoutEffect(() => {
+    if (shown.current === item.number) return;
+    shown.current = item.number;
+    window.scrollTo(0, 0);
+    if (reading.current) reading.current.scrollTop = 0;
+  }, [item.number]);
   return (
     <main class="question">
       <div class="picture">
         <Picture key={item.number} {...inner} />
       </div>
       <div class="side">
-        <div class="reading">
+        <div class="reading" ref={reading}>
           {note}
           {Tools && <Tools {...inner} />}
           <Captions key={item.number} captions={item.captions} />

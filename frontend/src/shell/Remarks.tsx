@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { textOf } from "../captions/spacing";
 import type { Answer, Caption, Item } from "../protocol";
 
@@ -16,12 +17,18 @@ interface RemarksProps {
 /** A comment, and quick flags for what is wrong with the question itself. */
 export function Remarks({ item, answer, locked, onChange }: RemarksProps): JSX.Element {
   const phrases = item.captions.flatMap((caption) =>
-    caption.marks.map((mark) => ({
-      mention: mark.mention,
-      text: textOf(caption.tokens.slice(mark.start, mark.end)),
-    })),
+    caption.marks
+      // Phrases of a test are nobody's mentions.
+      .filter((mark) => mark.mention > 0)
+      .map((mark) => ({
+        mention: mark.mention,
+        text: textOf(caption.tokens.slice(mark.start, mark.end)),
+      })),
   );
-  const said = answer.comment !== "" || answer.cutWrongly.length + answer.unrelated.length > 0;
+  // Only to begin with: deleting a comment must not close what it is typed in.
+  const [said] = useState(
+    answer.comment !== "" || answer.cutWrongly.length + answer.unrelated.length > 0,
+  );
   return (
     <details class="remarks" open={said}>
       <summary>Comment or report a problem</summary>
