@@ -43,7 +43,9 @@ class Desk:
     def publish(self, campaign: models.Campaign, stage: Stage, test: bool = False) -> HIT:
         """Publish a HIT of the stage, or of its test, as the requester's side does."""
         url = f"{self.tasks}/hits/{campaign.pk}/{stage.value}/" + ("test/" if test else "")
-        return new_hit(self.requester, question=QUESTION.format(url=escape(url)))
+        # Of a type of its own: the marketplace shows one HIT of each type.
+        title = f"{stage.value} test" if test else stage.value
+        return new_hit(self.requester, question=QUESTION.format(url=escape(url)), title=title)
 
     def preview(self, hit: HIT) -> FrameLocator:
         self.page.goto(f"{self.marketplace}/marketplace/groups/{hit.hit_type.hit_type_id}/")

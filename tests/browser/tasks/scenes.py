@@ -6,7 +6,6 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from playwright.sync_api import Locator, expect
 
-from annotation import models
 from annotation.pipeline.answers import Answer
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.questions import Stage
@@ -179,9 +178,9 @@ def hand_in(desk: Desk, hands: Hands) -> None:
 
 
 def middle_box(size: Pixel) -> Rect:
-    """Return a box in the middle of a photo, of no round size."""
-    wide, high = size
-    return Rect(wide // 4 + 3, high // 3 + 2, wide // 2 + 38, high // 2 + 27)
+    """Return a box near the middle of a photo, where the keyboard's cross begins."""
+    across, down = size[0] // 2, size[1] // 2
+    return Rect(across - 51, down - 32, across + 40, down + 21)
 
 
 def extreme_points(rect: Rect) -> Sequence[Pixel]:
