@@ -10,7 +10,6 @@ from annotation import models
 from annotation.actions.confirming import NotFinishedError, sitting_confirm
 from annotation.models import SittingStatus
 from annotation.pipeline.answers import Answer
-from annotation.pipeline.geometry import Rect
 from annotation.pipeline.guides import Lesson
 from annotation.pipeline.questions import Stage
 from annotation.selectors.guides import stage_guide
