@@ -111,9 +111,11 @@ export class Controller {
     try {
       await this.api.consent(version);
     } catch (error) {
-      this.fail(error);
+      if (error instanceof RequestProblem && error.passing) this.set({ notice: error.message });
+      else this.fail(error);
       return;
     }
+    this.set({ phase: { kind: "loading", failures: 0 }, notice: "" });
     await this.load();
   }
 
@@ -199,12 +201,14 @@ export class Controller {
   }
 
   private refused(number: number, problem: RequestProblem): void {
+    if (problem.kind === "bad_request" || problem.kind === "answered") {
+      delete this.kept[number];
+      this.persist();
+    }
     if (problem.kind === "bad_request" && this.now.sitting) {
       const sitting = reduce(this.now.sitting, { type: "take_back", number });
       this.set({ notice: problem.message, sitting });
     } else if (problem.kind === "finished" || problem.kind === "answered") {
-      delete this.kept[number];
-      this.persist();
       void this.load("otherwise");
     } else this.fail(problem);
   }

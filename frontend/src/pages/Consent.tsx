@@ -6,11 +6,13 @@ import { HowToReturn, Message } from "./Message";
 
 interface ConsentProps {
   readonly text: ConsentText;
+  /** Why agreeing did not work; empty: it was not tried, or worked. */
+  readonly notice: string;
   onAgree(): Promise<void>;
 }
 
 /** Before a worker's first sitting: what the study is, and whether they want to take part. */
-export function Consent({ text, onAgree }: ConsentProps): JSX.Element {
+export function Consent({ text, notice, onAgree }: ConsentProps): JSX.Element {
   const [said, setSaid] = useState<"" | "yes" | "no">("");
   if (said === "no") {
     return (
@@ -30,6 +32,11 @@ export function Consent({ text, onAgree }: ConsentProps): JSX.Element {
           <Prose text={paragraph} />
         </p>
       ))}
+      {notice && (
+        <p class="notice" role="alert">
+          {notice}
+        </p>
+      )}
       <div class="buttons">
         <button
           type="button"

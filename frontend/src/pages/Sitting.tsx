@@ -16,7 +16,7 @@ interface SittingProps {
 
 /** A sitting at work or at a test, whatever has become of it. */
 export function Sitting({ page, controller }: SittingProps): JSX.Element {
-  const { phase } = useSnapshot(controller);
+  const { phase, notice } = useSnapshot(controller);
   const hand = (): void => {
     if (phase.kind === "finished") handIn(page, phase.fields);
   };
@@ -36,7 +36,11 @@ export function Sitting({ page, controller }: SittingProps): JSX.Element {
       );
     case "consent":
       return page.consent ? (
-        <Consent text={page.consent} onAgree={() => controller.agree(page.consent?.version ?? 0)} />
+        <Consent
+          text={page.consent}
+          notice={notice}
+          onAgree={() => controller.agree(page.consent?.version ?? 0)}
+        />
       ) : (
         <Message title="Loading your questions…" busy />
       );

@@ -135,7 +135,7 @@ function Picture(parts: { props: SurfaceProps; placed: Placed; loading: Loading 
   return (
     <>
       <img
-        key={loading.attempt}
+        key={`${photo.url} ${loading.attempt}`}
         class={`photo-picture ${loading.state}${pixels}`}
         src={photo.url}
         alt=""

@@ -15,13 +15,10 @@ interface NavigationProps {
   onSubmit(): void;
 }
 
-const SUBMIT_TEXT = { no: "Submit", sending: "Sending…", retrying: "Trying again…" } as const;
-
 /** Previous, next, submit. */
 export function Navigation(props: NavigationProps): JSX.Element {
   const { position, count, open, finishing, judged, onGo } = props;
   const next = useRef<HTMLButtonElement>(null);
-  const submit = useRef<HTMLButtonElement>(null);
   const complete = open.length === 0;
   const last = position === count - 1;
   // The buttons that had the focus are locked now: give it to the one that goes on.
@@ -40,7 +37,7 @@ export function Navigation(props: NavigationProps): JSX.Element {
         aria-keyshortcuts="p"
         onClick={() => onGo(position - 1)}
       >
-        Previous <Key name="P" />
+        Prev <Key name="P" />
       </button>
       <button
         type="button"
@@ -50,31 +47,27 @@ export function Navigation(props: NavigationProps): JSX.Element {
         aria-keyshortcuts="Enter"
         onClick={props.onNext}
       >
-        Next <Key name="Enter" />
+        Next <Key name="↵" />
       </button>
       <button
         type="button"
         class="button strong submit"
-        ref={submit}
         aria-disabled={!complete || finishing !== "no"}
-        aria-describedby="submit-state"
         onClick={complete ? props.onSubmit : toFirst}
       >
-        {SUBMIT_TEXT[finishing]}
+        {finishing === "no" ? "Submit" : "Sending…"}
+        {!complete && <small>{open.length} left</small>}
       </button>
-      <p class="submit-state" id="submit-state" role="status">
-        {complete ? (
-          finishing === "retrying" ? (
-            "No connection: your answers are kept and sent as soon as it is back."
-          ) : (
-            finishing === "no" && "All questions are answered."
-          )
-        ) : (
-          <button type="button" class="link" onClick={toFirst}>
-            {open.length === 1 ? "1 question" : `${open.length} questions`} left to answer
-          </button>
-        )}
+      <p class={finishing === "retrying" ? "submit-state" : "unseen"} role="status">
+        {stateText(complete, finishing)}
       </p>
     </div>
   );
+}
+
+function stateText(complete: boolean, finishing: NavigationProps["finishing"]): string {
+  if (finishing === "retrying") {
+    return "No connection. Your answers are kept here and sent as soon as it is back.";
+  }
+  return complete && finishing === "no" ? "All questions are answered. You can submit now." : "";
 }

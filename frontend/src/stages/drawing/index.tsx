@@ -49,7 +49,7 @@ function check({ proposal, locked, test, onChange }: StageProps): boolean {
 }
 
 function Tools(props: StageProps): JSX.Element | null {
-  const { item, locked, ways, way, answer, onWay } = props;
+  const { locked, ways, way, answer, onWay } = props;
   const rect = boxOf(props);
   if (locked) return null;
   return (
@@ -71,7 +71,7 @@ function Tools(props: StageProps): JSX.Element | null {
         </fieldset>
       )}
       <p class="hint" aria-live="polite">
-        {hintOf(way, rect, answer.answer)} {!rect && <bdi class="phrase">{item.phrase}</bdi>}
+        {hintOf(way, rect, answer.answer)}
       </p>
     </div>
   );
@@ -93,11 +93,10 @@ function Check(props: StageProps): JSX.Element | null {
 }
 
 function hintOf(way: Way, rect: Rect | null, answer: string): string {
-  if (answer === "none")
-    return "You said that no further box is needed. To change that, draw one round";
+  if (answer === "none") return "You said that no further box is needed. Draw one to change that.";
   if (rect) return "Adjust the box until it is tight: drag its edges, or use the arrow keys.";
-  if (way === "drag") return "Drag a box from corner to corner round one thing that is";
-  return "Click the topmost, leftmost, bottommost and rightmost point of one thing that is";
+  if (way === "drag") return "Drag from corner to corner round one thing that the phrase names.";
+  return "Click the topmost, leftmost, bottommost and rightmost point of one thing that the phrase names.";
 }
 
 /** Box Drawing: one new box round one thing, or none. */
