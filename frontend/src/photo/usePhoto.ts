@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 export type PhotoState = "loading" | "shown" | "missing";
 
@@ -28,20 +28,21 @@ export function usePhoto(url: string, onState?: (state: PhotoState) => void): Lo
   const load = kept.url === url ? kept : begin(url);
   if (load !== kept) setLoad(load);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!load.waiting) return;
     const again = () => setLoad({ ...load, waiting: false, attempt: load.attempt + 1 });
     const timer = setTimeout(again, WAITS[load.failures - 1]);
     return () => clearTimeout(timer);
   }, [load]);
 
-  useEffect(() => onState?.(load.state), [load.state, url]);
+  useLayoutEffect(() => onState?.(load.state), [load.state, url]);
 
   return {
     state: load.state,
     attempt: load.attempt,
     loaded: () => setLoad({ ...load, state: "shown" }),
     failed: () => {
+      if (load.waiting) return;
       const failures = load.failures + 1;
       const waiting = failures <= WAITS.length;
       setLoad({ ...load, failures, waiting, state: waiting ? "loading" : "missing" });
