@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Captions } from "../captions/Captions";
 import { questionParts } from "../captions/prose";
 import type { Guide, Stage } from "../protocol";
@@ -27,13 +28,19 @@ export function Question(props: QuestionProps): JSX.Element {
   const locked = props.locked || blind;
   const inner: StageProps = { ...props, locked };
   const { Picture, Tools, Extra } = view;
+  const reading = useRef<HTMLDivElement>(null);
+  // However far down the last page or question was read, a question begins at its top.
+  useLayoutEffect(() => {
+    window.scrollTo(0, 0);
+    if (reading.current) reading.current.scrollTop = 0;
+  }, [item.number]);
   return (
     <main class="question">
       <div class="picture">
         <Picture key={item.number} {...inner} />
       </div>
       <div class="side">
-        <div class="reading">
+        <div class="reading" ref={reading}>
           {note}
           {Tools && <Tools {...inner} />}
           <Captions key={item.number} captions={item.captions} />
