@@ -1,5 +1,7 @@
 """The Django application that holds the annotation side."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -8,3 +10,7 @@ class AnnotationConfig(AppConfig):
 
     name = "annotation"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register the checks."""
+        import_module("annotation.hits.checks")

@@ -15,12 +15,18 @@ class DemoAccount(NamedTuple):
     password: str
     staff: bool
     purpose: str
-    permission: str = ""
+    permissions: tuple[str, ...] = ()
 
 
 DEMO_ACCOUNTS = (
     DemoAccount("admin", "chainbox-admin", True, "sees and administers everything"),
-    DemoAccount("researcher", "chainbox-researcher", False, "looks at campaigns", "view_campaign"),
+    DemoAccount(
+        "researcher",
+        "chainbox-researcher",
+        False,
+        "looks at campaigns and edits their guides",
+        ("view_campaign", "change_campaign"),
+    ),
 )
 
 
@@ -38,13 +44,12 @@ def ensure_demo_accounts() -> list[DemoAccount]:
         if created:
             user.set_password(account.password)
             user.save()
-        if account.permission:
-            # Also for an account made before the permission was asked for.
-            user.user_permissions.add(
-                Permission.objects.get(
-                    content_type__app_label="annotation", codename=account.permission
-                )
+        # Also for an account made before a permission was asked for.
+        user.user_permissions.add(
+            *Permission.objects.filter(
+                content_type__app_label="annotation", codename__in=account.permissions
             )
+        )
         if user.check_password(account.password):
             usable.append(account)
     return usable

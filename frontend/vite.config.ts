@@ -18,5 +18,6 @@ export default defineConfig({
       },
     },
   },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"] },
+  // Style sheets are read by the test of the colours.
+  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], css: true },
 });

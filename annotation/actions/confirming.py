@@ -47,9 +47,11 @@ def sitting_confirm(*, sitting: models.Sitting) -> Confirmed:
         recorded += done
         refused += problems
     with transaction.atomic():
+        # The sitting before its questions, in the order that all lock in.
+        models.Sitting.objects.select_for_update().get(pk=sitting.pk)
         now = database_now()
-        leases_release(sitting=sitting, now=now)
         models.Sitting.objects.filter(pk=sitting.pk, confirmed_at=None).update(confirmed_at=now)
+        leases_release(sitting=sitting, now=now)
     for problem in refused:
         log.warning("sitting %s: an answer was not recorded: %s", sitting.pk, problem)
     return Confirmed(

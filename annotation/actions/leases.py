@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.db import transaction
+
 from annotation import models
-from annotation.models import SittingKind, SittingStatus
+from annotation.models import SittingStatus
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.showing import encode_shown, shown
+from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Choice, questions_choose, settings_of
 
 # How often a sitting that came out short, because others were quicker, tries again.
-TRIES = 3
+TRIES = 5
 
 
 def leases_take(*, sitting: models.Sitting) -> int:
@@ -54,20 +57,24 @@ def leases_release(*, sitting: models.Sitting, now: datetime) -> None:
     sitting.questions.filter(released_at=None).update(released_at=now)
 
 
-def leases_expire(*, now: datetime) -> None:
-    """Release what anybody has kept for too long: two statements, whatever there is.
+@transaction.atomic
+def leases_expire() -> None:
+    """Release what anybody has kept for too long. Done by whoever comes by, in three statements.
 
-    A sitting that is being worked with at this moment is passed over.
+    Sittings are locked before their questions, in one order, as everywhere: nobody deadlocks.
     """
-    over = models.Sitting.objects.filter(
-        kind=SittingKind.WORK, status=SittingStatus.OPEN, until__lte=now
-    ).select_for_update(skip_locked=True)
-    models.Sitting.objects.filter(pk__in=over.values("pk")).update(status=SittingStatus.LAPSED)
-    # Of finished ones too: the platform has not confirmed them in time. If it still does, the
+    now = database_now()
+    held = models.SittingQuestion.objects.filter(released_at=None).exclude(key="")
+    # Finished ones too: the platform has not confirmed them in time. If it still does, their
     # answers are recorded all the same and count unless somebody else was quicker.
-    leases = (
-        models.SittingQuestion.objects.filter(released_at=None, sitting__until__lte=now)
-        .exclude(key="")
-        .select_for_update(skip_locked=True)
+    over = list(
+        models.Sitting.objects.filter(pk__in=held.values("sitting"), until__lte=now)
+        .order_by("pk")
+        .select_for_update()
+        .values_list("pk", flat=True)
     )
-    models.SittingQuestion.objects.filter(pk__in=leases.values("pk")).update(released_at=now)
+    if over:
+        models.Sitting.objects.filter(pk__in=over, status=SittingStatus.OPEN).update(
+            status=SittingStatus.LAPSED
+        )
+        held.filter(sitting__in=over).update(released_at=now)

@@ -74,9 +74,9 @@ def sitting_open(*, claim: Claim) -> Opened:
             Trouble.CONSENT, "Please read what the study is about and agree to it first."
         )
     worker = worker_ensure(name=claim.worker)
+    leases_expire()
     with transaction.atomic():
         now = database_now()
-        leases_expire(now=now)
         sitting = _resume(claim, now)
         if sitting is None:
             sitting = _new(claim, campaign, worker, now)

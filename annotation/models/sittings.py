@@ -67,12 +67,7 @@ class Sitting(models.Model):
                 name="one_sitting_per_assignment_and_worker",
             )
         ]
-        indexes = [
-            models.Index(fields=["assignment_id"], name="sitting_assignment"),
-            models.Index(
-                fields=["until"], condition=models.Q(status="open"), name="open_sitting_until"
-            ),
-        ]
+        indexes = [models.Index(fields=["assignment_id"], name="sitting_assignment")]
 
     def __str__(self) -> str:
         return f"sitting {self.pk} ({self.stage})"

@@ -21,9 +21,6 @@ from annotation.selectors.guides import consent_guide, guide_read
 
 Empty = Literal["with_others", "nothing_left"]
 
-# Rows are read, and on PostgreSQL locked, so many at a time.
-CHUNK = 20
-
 
 class Claim(msgspec.Struct, frozen=True):
     """What the platform's address says: who works on which assignment of which task.
@@ -77,7 +74,8 @@ def questions_choose(
     """
     chosen: list[Choice] = []
     rows = _free_questions(campaign, stage, worker)
-    for row in rows.iterator(chunk_size=CHUNK):
+    # PostgreSQL locks a row when it is read: no more at a time than are needed.
+    for row in rows.iterator(chunk_size=limit):
         question = question_from_key(row.key)
         state = row.image.stored_state.state
         if may_answer(state, question, worker.pk):

@@ -1,8 +1,10 @@
 // One sitting from opening to handing in: ties the reducer, the browser's store and the server.
 
 import { type Api, RequestProblem } from "./api";
+import type { Fields, Snapshot } from "./phases";
 import type { Answer, Page, Saved, Score, Sitting, Way } from "./protocol";
-import { Saver, type SaveState, waitAfter } from "./saving";
+import { untilReached } from "./retrying";
+import { Saver } from "./saving";
 import {
   answersOf,
   BLANK,
@@ -13,41 +15,9 @@ import {
   missing,
   printOf,
   reduce,
-  type State,
   unsent,
 } from "./sitting";
 import type { SittingStore } from "./store";
-
-type Fields = Readonly<Record<string, string>>;
-
-export type Phase =
-  | { readonly kind: "loading"; readonly failures: number }
-  | { readonly kind: "consent" }
-  | { readonly kind: "problem"; readonly problem: RequestProblem }
-  | { readonly kind: "empty"; readonly why: Sitting["empty"] }
-  | { readonly kind: "asking" }
-  | {
-      readonly kind: "finished";
-      readonly fields: Fields;
-      readonly score: Score | null;
-      /** Just now; before this load; or with other answers than the last ones given here. */
-      readonly when: "now" | "before" | "otherwise";
-    };
-
-export interface Snapshot {
-  readonly phase: Phase;
-  readonly sitting: State | null;
-  readonly ways: readonly Way[];
-  readonly way: Way;
-  readonly save: SaveState;
-  /** When the time runs out, by this browser's clock. */
-  readonly deadline: number;
-  readonly finishing: "no" | "sending" | "retrying";
-  /** What the worker should know now; empty: nothing. */
-  readonly notice: string;
-  /** Grows when photos are to be fetched anew. */
-  readonly attempt: number;
-}
 
 /** Long enough to see the answer taken, short enough not to wait for. */
 const GO_ON_AFTER = 220;
@@ -123,22 +93,18 @@ export class Controller {
   async load(when: "before" | "otherwise" = "before"): Promise<void> {
     const turn = ++this.loads;
     clearTimeout(this.goingOn);
-    let sitting: Sitting;
-    for (let failures = 0; ; ) {
-      try {
-        sitting = await this.api.open();
-        break;
-      } catch (error) {
-        if (turn !== this.loads) return;
-        if (!(error instanceof RequestProblem) || !error.passing) return this.fail(error);
-        failures += 1;
-        // A sitting on the screen stays there: its answers are safe in the queue.
-        if (this.now.phase.kind !== "asking") this.set({ phase: { kind: "loading", failures } });
-        await pause(waitAfter(failures));
-        if (turn !== this.loads) return;
-      }
+    const goOn = (failures: number): boolean => {
+      // A sitting on the screen stays there: its answers are safe in the queue.
+      const quiet = this.now.phase.kind === "asking" || turn !== this.loads;
+      if (!quiet) this.set({ phase: { kind: "loading", failures } });
+      return turn === this.loads;
+    };
+    try {
+      const sitting = await untilReached(() => this.api.open(), goOn);
+      if (sitting && turn === this.loads) this.opened(sitting, when);
+    } catch (error) {
+      if (turn === this.loads) this.fail(error);
     }
-    if (turn === this.loads) this.opened(sitting, when);
   }
 
   private opened(sitting: Sitting, when: "before" | "otherwise"): void {
@@ -175,7 +141,12 @@ export class Controller {
     // A timer cannot wait longer than this; no sitting does.
     const wait = Math.min(secondsLeft * 1000, 2 ** 31 - 1);
     this.runningOut = setTimeout(() => {
-      this.fail(new RequestProblem("expired", "The time for this HIT has run out."));
+      this.fail(
+        new RequestProblem(
+          "expired",
+          "They have gone back, so that others can answer them. Load the page again to get new ones.",
+        ),
+      );
     }, wait);
   }
 
@@ -293,18 +264,16 @@ export class Controller {
     this.set({ finishing: "sending", notice: "" });
     // The answers go along as a whole: drafts are of no use any more.
     this.saver?.stop();
-    for (let failures = 0; ; ) {
-      try {
-        const done = await this.api.finish(answersOf(state));
-        this.finished(done.fields, done.score, "now");
-        return;
-      } catch (error) {
-        if (this.now.finishing === "no") return;
-        if (!(error instanceof RequestProblem) || !error.passing) return this.notFinished(error);
-        failures += 1;
-        this.set({ finishing: "retrying" });
-        await pause(waitAfter(failures));
-      }
+    const goOn = (): boolean => {
+      if (this.now.finishing === "no") return false;
+      this.set({ finishing: "retrying" });
+      return true;
+    };
+    try {
+      const done = await untilReached(() => this.api.finish(answersOf(state)), goOn);
+      if (done) this.finished(done.fields, done.score, "now");
+    } catch (error) {
+      this.notFinished(error);
     }
   }
 
@@ -325,23 +294,15 @@ export class Controller {
     clearTimeout(this.runningOut);
     this.store.clear();
     this.kept = {};
-    this.set({ phase: { kind: "finished", fields, score, when }, finishing: "no", save: "saved" });
+    this.set({
+      phase: { kind: "finished", fields, score, when },
+      finishing: "no",
+      save: "saved",
+      attempt: this.now.attempt + 1,
+    });
   }
 }
 
 function firstWay(sitting: Sitting): Way {
   return sitting.ways[0] ?? "drag";
-}
-
-/** Wait, but no longer than until the connection is back. */
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      window.removeEventListener("online", done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    window.addEventListener("online", done);
-  });
 }

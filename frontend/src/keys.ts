@@ -16,14 +16,19 @@ export interface KeyPress {
 const TYPING = "textarea, select, [contenteditable=true], input:not([type=checkbox], [type=radio])";
 const PRESSED_BY_ENTER = "a[href], button, summary, input";
 
-/** The name of the key ("y", "1", "enter", "?"), or null if the press is not for the page. */
-export function pageKey(press: KeyPress): string | null {
+/**
+ * The name of the key ("y", "1", "enter", "?"), or null if the press is not for the page.
+ *
+ * `clicked` is the button that has the focus only because it was clicked: Enter is not meant for it.
+ */
+export function pageKey(press: KeyPress, clicked: Element | null = null): string | null {
   if (press.ctrlKey || press.altKey || press.metaKey) return null;
   if (press.repeat || press.isComposing || press.defaultPrevented) return null;
   const target = press.target instanceof Element ? press.target : null;
   if (target?.closest(TYPING) || target?.closest("dialog")) return null;
   const name = keyName(press);
-  if (name === "enter" && target?.closest(PRESSED_BY_ENTER)) return null;
+  const pressed = target?.closest(PRESSED_BY_ENTER);
+  if (name === "enter" && pressed && pressed !== clicked) return null;
   return name;
 }
 

@@ -2,6 +2,7 @@
 
 import { type Api, RequestProblem } from "./api";
 import type { Answer, Saved } from "./protocol";
+import { waitAfter } from "./retrying";
 
 export type SaveState = "saved" | "saving" | "retrying" | "offline";
 
@@ -16,14 +17,6 @@ export interface SaverOptions {
   onSaved(number: number, answer: Answer, saved: Saved): void;
   /** The server will not take it, now or later. */
   onRefused(number: number, answer: Answer, problem: RequestProblem): void;
-}
-
-const FIRST_WAIT = 1000;
-const LONGEST_WAIT = 30_000;
-
-/** How long to wait after so many failures in a row. */
-export function waitAfter(failures: number): number {
-  return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.max(0, failures - 1));
 }
 
 /** An empty answer is none: the server forgets what it had. */

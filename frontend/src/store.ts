@@ -10,19 +10,21 @@ const WEEK = 7 * 86_400_000;
 const memory = new Map<string, string>();
 
 function read(key: string): string | null {
+  const held = memory.get(key);
+  if (held !== undefined) return held;
   try {
-    return window.localStorage.getItem(key) ?? memory.get(key) ?? null;
+    return window.localStorage.getItem(key);
   } catch {
-    return memory.get(key) ?? null;
+    return null;
   }
 }
 
 function write(key: string, value: string): void {
-  memory.set(key, value);
   try {
     window.localStorage.setItem(key, value);
+    memory.delete(key);
   } catch {
-    // Forbidden or full: memory has it.
+    memory.set(key, value); // forbidden, or full
   }
 }
 

@@ -183,3 +183,11 @@ def test_the_consent_text_is_the_demos_own() -> None:
     assert consent != shipped_consent()
     # Nothing is left to be filled in.
     assert "[" not in "".join(consent.paragraphs)
+
+
+def test_the_documentations_example_is_a_guide() -> None:
+    page = (DEMO.parents[1] / "docs" / "guides.md").read_text(encoding="utf-8")
+    source = page.split("```toml\n")[1].split("```")[0]
+    told = read_stage_guide(source, Stage.QUALITY)
+    assert set(told.examples) <= set(guide(Stage.QUALITY).examples)
+    assert set(told.test) <= set(guide(Stage.QUALITY).test)

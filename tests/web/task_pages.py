@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from annotation import models
 from annotation.actions.sittings import consent_give, sitting_open
 from annotation.models import SittingKind
@@ -54,8 +56,10 @@ def opened(claim: Claim) -> models.Sitting:
 
 def an_answer(stage: Stage, **changes: Any) -> Answer:
     """Return the first answer of a stage, with what it needs."""
-    drawn = {"rect": BOX, "way": "drag"} if stage is Stage.DRAWING else {}
-    return Answer(**({"answer": ANSWERS[stage][0], "milliseconds": 1500} | drawn | changes))
+    answer = Answer(answer=ANSWERS[stage][0], milliseconds=1500)
+    if stage is Stage.DRAWING:
+        answer = replace(answer, rect=BOX, way="drag")
+    return replace(answer, **changes)
 
 
 def all_answers(sitting: models.Sitting, **changes: Any) -> dict[int, Answer]:

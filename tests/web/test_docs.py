@@ -60,6 +60,8 @@ def test_the_settings_table_gives_every_setting_and_its_default() -> None:
     def words(value: object) -> str:
         if isinstance(value, tuple):
             return ", ".join("/".join(v) if isinstance(v, tuple) else str(v) for v in value)
+        if isinstance(value, dict):
+            return ", ".join(f"{stage} {number}" for stage, number in value.items())
         return str(value)
 
     wanted = {

@@ -33,8 +33,18 @@ TABLE: dict[str, Who] = {
     "campaigns": Who.RESEARCHER,
     "campaign": Who.RESEARCHER,
     "image": Who.RESEARCHER,
+    "guides": Who.RESEARCHER,
+    "guide": Who.RESEARCHER,
     # The signature in the address is the permission: task pages in frames have no cookies.
     "photo": Who.PUBLIC,
+    # Task pages in the marketplace's frames, and what their script calls with a signed ticket.
+    "hits:page": Who.PUBLIC,
+    "hits:test": Who.PUBLIC,
+    "hits:examples": Who.PUBLIC,
+    "hits:api-open": Who.PUBLIC,
+    "hits:api-draft": Who.PUBLIC,
+    "hits:api-finish": Who.PUBLIC,
+    "hits:api-consent": Who.PUBLIC,
     # Here the permission is the request's own signature.
     "marketplace-api": Who.PUBLIC,
     # The worker site. Who has an account but is no worker yet is asked to become one.

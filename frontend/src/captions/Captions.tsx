@@ -12,10 +12,12 @@ export function markLook(colour: number): number {
 
 interface CaptionsProps {
   readonly captions: readonly Caption[];
+  /** What tells these captions from others on the page. */
+  readonly of?: string;
 }
 
 /** The captions with their marks; the first mark is scrolled into view. */
-export function Captions({ captions }: CaptionsProps): JSX.Element {
+export function Captions({ captions, of = "" }: CaptionsProps): JSX.Element {
   const area = useRef<HTMLElement>(null);
   const colours = new Set(captions.flatMap((caption) => caption.marks.map((mark) => mark.colour)));
   useLayoutEffect(() => {
@@ -27,7 +29,7 @@ export function Captions({ captions }: CaptionsProps): JSX.Element {
       ref={area}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: long captions scroll, also by keyboard
       tabIndex={0}
-      aria-label={captions.length > 1 ? "Captions" : "Caption"}
+      aria-label={`${captions.length > 1 ? "Captions" : "Caption"}${of}`}
     >
       {captions.length > 1 ? (
         <ul>

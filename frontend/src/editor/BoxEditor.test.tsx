@@ -113,6 +113,14 @@ describe("dragging", () => {
     expect(changes.length).toBe(3);
   });
 
+  test("takes hold of an edge from farther away with a finger", async () => {
+    await open({ value: [100, 80, 300, 250] });
+    await drag([308, 150], [318, 150], { pointerType: "touch" });
+    expect(last()).toEqual([[100, 80, 310, 250], "drag"]);
+    await drag([318, 150], [328, 170]);
+    expect(last()).toEqual([[318, 150, 328, 170], "drag"]);
+  });
+
   test("is given up when a second finger comes, or on Escape", async () => {
     await open();
     const finger = { pointerType: "touch" };
@@ -189,6 +197,14 @@ describe("extreme clicking", () => {
     await press("z", { ctrlKey: true });
     expect(last()).toEqual([null, ""]);
     expect(document.querySelectorAll(".editor-point").length).toBe(3);
+  });
+
+  test("a click beside the photo means its edge only when it is near", async () => {
+    await open({ way: "extreme" });
+    await click([-30, 100]);
+    expect(document.querySelector(".editor-point")).toBeNull();
+    await click([-3, 100]);
+    expect(document.querySelectorAll(".editor-point").length).toBe(1);
   });
 
   test("a double click is one point", async () => {
@@ -383,6 +399,21 @@ test("what is disabled cannot be changed", async () => {
   expect(await press("Delete")).toBe(true);
   expect(await press("ArrowRight")).toBe(true);
   expect(changes).toEqual([]);
+});
+
+test("a photo stays as it is when its editor goes off", async () => {
+  await open();
+  await drag([100, 80], [300, 250]);
+  await press("+");
+  const [image, before] = [find(".photo-picture"), find(".photo-picture").style.transform];
+  props = { ...props, disabled: true };
+  draw();
+  await settled();
+  expect(find(".photo-picture")).toBe(image);
+  expect(image.style.transform).toBe(before);
+  expect(rects("candidate")).toEqual(["100 80 300 250"]);
+  await press("z", { ctrlKey: true }, "body");
+  expect(changes.length).toBe(1);
 });
 
 test("nothing can be drawn on a photo that is not there yet", async () => {

@@ -2,6 +2,7 @@ import "./editor.css";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Box } from "../photo/Boxes";
 import type { PhotoViewProps } from "../photo/PhotoView";
+import type { SurfaceProps } from "../photo/Surface";
 import { Surface } from "../photo/Surface";
 import type { Placed } from "../photo/useView";
 import type { Rect, Way } from "../protocol";
@@ -31,19 +32,13 @@ export interface BoxEditorProps extends PhotoViewProps {
 
 /** Draws one box on a photo. Give it a key per question, so that each has its own undo. */
 export function BoxEditor(props: BoxEditorProps) {
-  if (props.disabled)
-    return <Surface {...props} candidate={props.value ?? props.candidate ?? null} />;
-  return <Editor {...props} />;
-}
-
-function Editor(props: BoxEditorProps) {
   const editing = useEditing(props);
   const { draft } = editing;
   const [said, say] = useSaid();
   const { gesture, hovered, tool } = useGesture(props, editing);
   const keys = useKeys(props, editing, say);
   const [hidden, setHidden] = useState(false);
-  usePageKeys(true, editing, setHidden);
+  usePageKeys(!props.disabled, editing, setHidden);
   const hintId = useId();
   const hint = hintFor(props.way, draft.points.length, draft.rect, keys.part);
 
@@ -77,43 +72,46 @@ function Editor(props: BoxEditorProps) {
     </>
   );
 
+  // The same elements with and without the tools: the photo stays as it is, zoomed where it was.
+  const tools: Partial<SurfaceProps> = {
+    bare: hidden,
+    tool: {
+      ...tool,
+      press: (spot) => {
+        keys.hideCross();
+        tool.press(spot);
+      },
+    },
+    drawing,
+    above: (placed) => <Magnifier {...{ placed, gesture, keys, band }} />,
+    focus,
+    hintId,
+    hint: <HintLine way={props.way} hint={hint} id={hintId} />,
+    buttons: (
+      <Buttons
+        editing={editing}
+        rect={gesture?.rect ?? draft.rect}
+        others={props.boxes.length > 0}
+        hidden={hidden}
+        hide={setHidden}
+      />
+    ),
+    onKey: (event, onStage) => {
+      if (!gesture || event.key !== "Escape") return keys.onKey(event, onStage);
+      tool.cancel();
+      return true;
+    },
+    onSpace: keys.onSpace,
+    onFocusStage: (event) => {
+      if ((event.currentTarget as Element).matches(":focus-visible")) keys.showCross();
+    },
+  };
+
   return (
-    <div class={`editor ${cursorClass(gesture?.grip ?? hovered)}`}>
+    <div class={props.disabled ? "editor off" : `editor ${cursorClass(gesture?.grip ?? hovered)}`}>
       <Surface
         {...props}
-        bare={hidden}
-        tool={{
-          ...tool,
-          press: (spot) => {
-            keys.hideCross();
-            tool.press(spot);
-          },
-        }}
-        drawing={drawing}
-        above={(placed) => <Magnifier {...{ placed, gesture, keys, band }} />}
-        focus={focus}
-        hintId={hintId}
-        hint={<HintLine way={props.way} hint={hint} id={hintId} />}
-        buttons={
-          <Buttons
-            editing={editing}
-            rect={gesture?.rect ?? draft.rect}
-            others={props.boxes.length > 0}
-            hidden={hidden}
-            hide={setHidden}
-          />
-        }
-        onKey={(event, onStage) => {
-          if (gesture && event.key === "Escape") {
-            tool.cancel();
-            return true;
-          }
-          return keys.onKey(event, onStage);
-        }}
-        onSpace={keys.onSpace}
-        onFocusStage={(event) => {
-          if ((event.currentTarget as Element).matches(":focus-visible")) keys.showCross();
-        }}
+        {...(props.disabled ? { candidate: props.value ?? props.candidate ?? null } : tools)}
       />
       <p class="editor-said" aria-live="polite">
         {said}

@@ -12,9 +12,12 @@ const GRIPS = [-1, 0, 1].flatMap((x) => [-1, 0, 1].map((y) => ({ x, y }) as Grip
 
 function expectValid(rect: Rect, photo: Size): void {
   const [xmin, ymin, xmax, ymax] = rect;
-  expect(rect.every(Number.isInteger)).toBe(true);
-  expect([xmin >= 1, ymin >= 1, xmin <= xmax, ymin <= ymax]).toEqual([true, true, true, true]);
-  expect([xmax <= photo.width, ymax <= photo.height]).toEqual([true, true]);
+  const across = 1 <= xmin && xmin <= xmax && xmax <= photo.width;
+  const down = 1 <= ymin && ymin <= ymax && ymax <= photo.height;
+  // One quick look each: there are many thousands.
+  if (!(across && down && rect.every(Number.isInteger))) {
+    expect.fail(`${rect} is no box in a photo of ${photo.width} × ${photo.height}`);
+  }
 }
 
 describe("a pixel", () => {
@@ -72,7 +75,7 @@ describe("a drawn box", () => {
   });
 
   test("is the same at any zoom and display size", () => {
-    for (let count = 0; count < 3000; count++) {
+    for (let count = 0; count < 1000; count++) {
       const photo = cases.size(1, 8000);
       const stage = { width: cases.real(150, 2500), height: cases.real(150, 1500) };
       const middle = { x: stage.width / 2, y: stage.height / 2 };
@@ -153,13 +156,13 @@ describe("an adjusted box", () => {
   });
 
   test("is always valid, and goes back to where it was", () => {
-    for (let count = 0; count < 3000; count++) {
+    for (let count = 0; count < 1000; count++) {
       const photo = cases.size(1, 2000);
       const before = cases.rect(photo);
       for (const grip of GRIPS) {
         const by = { x: cases.real(-2500, 2500), y: cases.real(-2500, 2500) };
         expectValid(adjusted(before, grip, by, photo), photo);
-        expect(adjusted(before, grip, { x: 0, y: 0 }, photo)).toEqual(before);
+        expect(isSame(adjusted(before, grip, { x: 0, y: 0 }, photo), before)).toBe(true);
       }
     }
   });
@@ -173,7 +176,7 @@ describe("a nudged box", () => {
   });
 
   test("does not cross its other corner or leave the photo", () => {
-    for (let count = 0; count < 3000; count++) {
+    for (let count = 0; count < 1000; count++) {
       const photo = cases.size(1, 60);
       const before = cases.rect(photo);
       for (const part of ["whole", "start", "end"] as Part[]) {

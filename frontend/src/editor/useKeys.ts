@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { BoxEditorProps } from "./BoxEditor";
 import type { Part, Pixel } from "./geometry";
 import { between, nudged } from "./geometry";
@@ -85,7 +85,6 @@ export function useKeys(
       say(sayPart(partAfter(part)));
     },
     onKey: (event, onStage) => {
-      if (undoKey(event, editing)) return true;
       if (event.ctrlKey || event.metaKey || event.altKey) return false;
       if (event.key === "Escape") return stepBack();
       if (event.key === "Delete" || event.key === "Backspace") return clear();
@@ -99,7 +98,7 @@ export function useKeys(
   };
 }
 
-export function undoKey(event: KeyboardEvent, editing: Editing): boolean {
+function undoKey(event: KeyboardEvent, editing: Editing): boolean {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return false;
   const key = event.key.toLowerCase();
   if (key === "z" && !event.shiftKey) editing.undo();
@@ -110,7 +109,7 @@ export function undoKey(event: KeyboardEvent, editing: Editing): boolean {
 
 /** Keys that work wherever the focus is, except where one types: undo, redo and H. */
 export function usePageKeys(on: boolean, editing: Editing, hide: (hidden: boolean) => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!on) return;
     const down = (event: KeyboardEvent) => {
       if (event.defaultPrevented || isTyping(event.target)) return;

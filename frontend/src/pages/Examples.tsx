@@ -71,10 +71,13 @@ function Example({ item, place, guide, view }: ExampleProps): JSX.Element {
           <Picture {...readOnly(item)} />
         </div>
         <div>
-          <Captions captions={item.captions} />
+          <Captions captions={item.captions} of={` of example ${place}`} />
           <p class="expected-answer">
             <span class="eyebrow">Expected answer</span>
             <strong>{view.answerLabel(expected)}</strong>
+            {item.feedback && item.feedback.expectedRects.length > 0 && (
+              <span class="hint">It is dashed and green on the photo.</span>
+            )}
           </p>
           <FeedbackPanel feedback={item.feedback} view={view} checking={false} />
         </div>

@@ -34,11 +34,13 @@ export function Preview({ page }: { readonly page: Page }): JSX.Element {
   const item = page.items[0];
   return (
     <div class="task">
-      <p class="banner" role="note">
-        <strong>This is a preview.</strong> Accept the HIT to work.
-      </p>
-      <header class="top">
-        <h1>{guide.title}</h1>
+      <header>
+        <p class="banner">
+          <strong>This is a preview.</strong> Accept the HIT to work.
+        </p>
+        <div class="top">
+          <h1>{guide.title}</h1>
+        </div>
       </header>
       {item ? (
         <Question

@@ -4,33 +4,21 @@ import type { Sitting } from "../protocol";
 import { HowToReturn, Message } from "./Message";
 
 const TITLES: Readonly<Partial<Record<ProblemKind, string>>> = {
-  expired: "The time for this HIT has run out",
+  expired: "The time for these questions is up",
   bad_token: "This page is no longer valid",
   consent: "The text about the study has changed",
   not_found: "These questions are no longer there",
 };
 
-interface ProblemPageProps {
-  readonly problem: RequestProblem;
-  onRetry(): void;
-}
-
 /** The sitting cannot go on: why, and what to do. */
-export function ProblemPage({ problem, onRetry }: ProblemPageProps): JSX.Element {
-  const { kind, message } = problem;
+export function ProblemPage({ problem }: { readonly problem: RequestProblem }): JSX.Element {
   return (
-    <Message title={TITLES[kind] ?? "This did not work"}>
-      <p>{message}</p>
-      {kind === "expired" && (
-        <p>The questions have gone to other workers. Nothing more can be handed in here.</p>
-      )}
-      {kind === "bad_token" && <p>Open the HIT again from the marketplace’s list of your HITs.</p>}
-      {kind === "consent" ? <p>Load this page again to read it.</p> : <HowToReturn />}
-      {kind !== "expired" && (
-        <button type="button" class="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+    <Message title={TITLES[problem.kind] ?? "This did not work"}>
+      <p>{problem.message}</p>
+      <HowToReturn />
+      <button type="button" class="button strong" onClick={() => window.location.reload()}>
+        Load this page again
+      </button>
     </Message>
   );
 }

@@ -16,7 +16,7 @@ interface SittingProps {
 
 /** A sitting at work or at a test, whatever has become of it. */
 export function Sitting({ page, controller }: SittingProps): JSX.Element {
-  const { phase, notice } = useSnapshot(controller);
+  const { phase, notice, attempt } = useSnapshot(controller);
   const hand = (): void => {
     if (phase.kind === "finished") handIn(page, phase.fields);
   };
@@ -45,11 +45,19 @@ export function Sitting({ page, controller }: SittingProps): JSX.Element {
         <Message title="Loading your questions…" busy />
       );
     case "problem":
-      return <ProblemPage problem={phase.problem} onRetry={() => void controller.load()} />;
+      return <ProblemPage problem={phase.problem} />;
     case "empty":
       return <EmptyPage why={phase.why} />;
     case "finished":
-      return <Finished score={phase.score} when={phase.when} going={going} onHandIn={hand} />;
+      return (
+        <Finished
+          key={attempt}
+          score={phase.score}
+          when={phase.when}
+          going={going}
+          onHandIn={hand}
+        />
+      );
     case "asking":
       return <Asking page={page} controller={controller} />;
   }

@@ -64,7 +64,7 @@ describe("a view", () => {
   });
 
   test("leads from every pixel to the stage and back, at any zoom and size", () => {
-    for (let count = 0; count < 5000; count++) {
+    for (let count = 0; count < 2000; count++) {
       const { photo, view } = anyView();
       const pixel = [cases.integer(1, photo.width), cases.integer(1, photo.height)] as const;
       const at = toStage(view, { x: pixel[0] - 0.5, y: pixel[1] - 0.5 });
@@ -77,7 +77,7 @@ describe("a view", () => {
   });
 
   test("never loses the photo, whatever is done", () => {
-    for (let count = 0; count < 3000; count++) {
+    for (let count = 0; count < 1000; count++) {
       const { stage, photo, view } = anyView();
       expectInSight(view, stage, photo);
       const other = { width: cases.real(100, 3000), height: cases.real(100, 2000) };
@@ -130,7 +130,7 @@ describe("a view", () => {
   });
 
   test("brings a point into sight, and does not stir for one that is", () => {
-    for (let count = 0; count < 2000; count++) {
+    for (let count = 0; count < 1000; count++) {
       const { stage, photo, view } = anyView();
       const point = { x: cases.real(0, photo.width), y: cases.real(0, photo.height) };
       const at = toStage(reveal(view, stage, photo, point), point);

@@ -134,11 +134,26 @@ function useKeys(take: (key: string) => boolean): void {
   const latest = useRef(take);
   latest.current = take;
   useEffect(() => {
+    let clicked: Element | null = null;
     const press = (event: KeyboardEvent): void => {
-      const key = pageKey(event);
+      const key = pageKey(event, clicked);
       if (key !== null && latest.current(key)) event.preventDefault();
     };
+    const click = (event: MouseEvent): void => {
+      // Zero: by keyboard.
+      const byPointer = event.detail > 0 && event.target instanceof Element;
+      clicked = byPointer ? event.target.closest("button") : null;
+    };
+    const leave = (): void => {
+      clicked = null;
+    };
     document.addEventListener("keydown", press);
-    return () => document.removeEventListener("keydown", press);
+    document.addEventListener("click", click);
+    document.addEventListener("focusout", leave);
+    return () => {
+      document.removeEventListener("keydown", press);
+      document.removeEventListener("click", click);
+      document.removeEventListener("focusout", leave);
+    };
   }, []);
 }

@@ -16,10 +16,13 @@ interface RemarksProps {
 /** A comment, and quick flags for what is wrong with the question itself. */
 export function Remarks({ item, answer, locked, onChange }: RemarksProps): JSX.Element {
   const phrases = item.captions.flatMap((caption) =>
-    caption.marks.map((mark) => ({
-      mention: mark.mention,
-      text: textOf(caption.tokens.slice(mark.start, mark.end)),
-    })),
+    caption.marks
+      // Phrases of a test are nobody's mentions.
+      .filter((mark) => mark.mention > 0)
+      .map((mark) => ({
+        mention: mark.mention,
+        text: textOf(caption.tokens.slice(mark.start, mark.end)),
+      })),
   );
   const said = answer.comment !== "" || answer.cutWrongly.length + answer.unrelated.length > 0;
   return (

@@ -20,7 +20,8 @@ function boxOf({ answer, proposal, locked }: StageProps): Rect | null {
 }
 
 function Editor(props: StageProps): JSX.Element {
-  const { item, answer, feedback, locked, test, way, onChange, onPropose, onPhoto } = props;
+  const { item, answer, feedback, locked, test, way, proposal, onChange, onPropose, onPhoto } =
+    props;
   const draw = (next: Rect | null, how: Way | ""): void => {
     if (test) onPropose({ rect: next, way: how });
     else onChange({ answer: next ? "box" : "", rect: next, way: next ? how : "" }, SETTLED_AFTER);
@@ -35,7 +36,7 @@ function Editor(props: StageProps): JSX.Element {
       label={photoLabel(item)}
       value={boxOf(props)}
       way={way}
-      valueWay={answer.way}
+      valueWay={proposal?.way ?? answer.way}
       onChange={draw}
       disabled={locked}
     />
@@ -50,8 +51,7 @@ function check({ proposal, locked, test, onChange }: StageProps): boolean {
 
 function Tools(props: StageProps): JSX.Element | null {
   const { locked, ways, way, answer, onWay } = props;
-  const rect = boxOf(props);
-  if (locked) return null;
+  if (locked || (ways.length < 2 && answer.answer !== "none")) return null;
   return (
     <div class="tools">
       {ways.length > 1 && (
@@ -70,9 +70,9 @@ function Tools(props: StageProps): JSX.Element | null {
           ))}
         </fieldset>
       )}
-      <p class="hint" aria-live="polite">
-        {hintOf(way, rect, answer.answer)}
-      </p>
+      {answer.answer === "none" && (
+        <p class="hint">You said that no further box is needed. Draw one to change that.</p>
+      )}
     </div>
   );
 }
@@ -92,13 +92,6 @@ function Check(props: StageProps): JSX.Element | null {
   );
 }
 
-function hintOf(way: Way, rect: Rect | null, answer: string): string {
-  if (answer === "none") return "You said that no further box is needed. Draw one to change that.";
-  if (rect) return "Adjust the box until it is tight: drag its edges, or use the arrow keys.";
-  if (way === "drag") return "Drag from corner to corner round one thing that the phrase names.";
-  return "Click the topmost, leftmost, bottommost and rightmost point of one thing that the phrase names.";
-}
-
 /** Box Drawing: one new box round one thing, or none. */
 export const drawing: StageView = {
   choices,
@@ -109,7 +102,12 @@ export const drawing: StageView = {
   Extra: Check,
   keys: [
     { key: "C", does: "Check the box (in a test)" },
-    { key: "Arrows", does: "Move the box or its edge by a pixel" },
+    { key: "Arrows", does: "Move the cross or the box by a pixel; with Shift by ten" },
+    { key: "Space", does: "Mark a point; then choose the box or one of its corners" },
+    { key: "Del", does: "Remove the box" },
+    { key: "H", does: "Hide the other boxes while you hold it" },
+    { key: "Ctrl Z", does: "Undo" },
+    { key: "+ − 0", does: "Zoom in, zoom out, whole photo" },
   ],
   onKey: (key, props) => key === "c" && check(props),
 };

@@ -26,10 +26,10 @@ function asksWhy({ answer, locked, test }: StageProps): boolean {
 
 function toggle({ answer, onChange }: StageProps, reason: Reason): void {
   const had = answer.reasons.includes(reason);
-  // In the order of the list, so that the same reasons are always the same answer.
-  const reasons = REASONS.map((each) => each.reason).filter((each) =>
-    each === reason ? !had : answer.reasons.includes(each),
-  );
+  // In one order, so that the same reasons are always the same answer.
+  const reasons = REASONS.map((each) => each.reason)
+    .filter((each) => (each === reason ? !had : answer.reasons.includes(each)))
+    .sort();
   onChange({ reasons }, 300);
 }
 

@@ -1,0 +1,37 @@
+// What can become of a sitting, and all that its page shows.
+
+import type { RequestProblem } from "./api";
+import type { Score, Sitting, Way } from "./protocol";
+import type { SaveState } from "./saving";
+import type { State } from "./sitting";
+
+export type Fields = Readonly<Record<string, string>>;
+
+export type Phase =
+  | { readonly kind: "loading"; readonly failures: number }
+  | { readonly kind: "consent" }
+  | { readonly kind: "problem"; readonly problem: RequestProblem }
+  | { readonly kind: "empty"; readonly why: Sitting["empty"] }
+  | { readonly kind: "asking" }
+  | {
+      readonly kind: "finished";
+      readonly fields: Fields;
+      readonly score: Score | null;
+      /** Just now; before this load; or with other answers than the last ones given here. */
+      readonly when: "now" | "before" | "otherwise";
+    };
+
+export interface Snapshot {
+  readonly phase: Phase;
+  readonly sitting: State | null;
+  readonly ways: readonly Way[];
+  readonly way: Way;
+  readonly save: SaveState;
+  /** When the time runs out, by this browser's clock. */
+  readonly deadline: number;
+  readonly finishing: "no" | "sending" | "retrying";
+  /** What the worker should know now; empty: nothing. */
+  readonly notice: string;
+  /** Grows with every load: what is on the screen begins anew. */
+  readonly attempt: number;
+}

@@ -1,0 +1,154 @@
+"""Many workers at once: no question is leased twice, none is lost, and nobody waits for ever."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier
+from typing import TypeVar
+
+import pytest
+from django.db import connection
+
+from annotation.actions.answering import draft_save, sitting_finish
+from annotation.actions.confirming import sitting_confirm
+from annotation.actions.sittings import Opened, SittingRefusedError, sitting_open
+from annotation.models import Fact, Image, OpenQuestion, Sitting, SittingQuestion, SittingStatus
+from annotation.pipeline.questions import Stage
+from annotation.selectors.clock import database_now
+from annotation.selectors.sittings import Claim
+from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
+from tests.web.campaigns import small_campaign
+from tests.web.task_pages import agree, all_answers, an_answer, claim_of, keys, opened
+
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+
+THREADS = 12
+T = TypeVar("T")
+
+
+def at_once(work: Callable[[Claim], T], claims: list[Claim]) -> list[T]:
+    """Do the same for all claims, each in a thread and a connection of its own."""
+    start = Barrier(len(claims))
+
+    def one(claim: Claim) -> T:
+        try:
+            start.wait()
+            return work(claim)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(claims)) as pool:
+        return list(pool.map(one, claims))
+
+
+def live_leases() -> list[tuple[int, str]]:
+    return list(SittingQuestion.objects.filter(released_at=None).values_list("image_id", "key"))
+
+
+@pytest.mark.parametrize("images", [12 * 10, 47])
+def test_workers_who_open_at_once_get_different_questions(tmp_path: Path, images: int) -> None:
+    campaign = small_campaign(tmp_path, [str(number) for number in range(images)])
+    claims = [claim_of(campaign, worker=f"A{number}") for number in range(THREADS)]
+    for claim in claims:
+        agree(claim)
+    results = at_once(lambda claim: sitting_open(claim=claim), claims)
+    sittings = [result.sitting for result in results if result.sitting is not None]
+    assert len(live_leases()) == len(set(live_leases()))
+    taken = [key for sitting in sittings for key in keys(sitting)]
+    assert sorted(taken) == sorted(live_leases())
+    assert len(set(taken)) == images, "nothing is left over while somebody went without"
+    assert {result.empty for result in results if result.sitting is None} <= {"with_others"}
+    if images == THREADS * 10:
+        assert [len(keys(sitting)) for sitting in sittings] == [10] * THREADS
+
+
+def test_one_worker_who_opens_many_times_at_once_has_one_sitting(tmp_path: Path) -> None:
+    campaign = small_campaign(tmp_path, [str(number) for number in range(40)])
+    claim = claim_of(campaign)
+    agree(claim)
+    results = at_once(lambda claim: sitting_open(claim=claim), [claim] * THREADS)
+    assert len({result.sitting.pk for result in results if result.sitting}) == 1
+    assert all(result.sitting is not None for result in results)
+    assert len(live_leases()) == 10
+
+
+def test_expired_questions_go_to_exactly_one_other(tmp_path: Path) -> None:
+    campaign = small_campaign(tmp_path, [str(number) for number in range(30)])
+    for number in range(3):
+        opened(claim_of(campaign, worker=f"gone-{number}"))
+    Sitting.objects.update(until=database_now() - timedelta(seconds=1))
+    claims = [claim_of(campaign, worker=f"A{number}") for number in range(THREADS)]
+    for claim in claims:
+        agree(claim)
+    results = at_once(lambda claim: sitting_open(claim=claim), claims)
+    taken = [key for result in results if result.sitting for key in keys(result.sitting)]
+    assert len(taken) == len(set(taken)) == 30
+    assert Sitting.objects.filter(status=SittingStatus.LAPSED).count() == 3
+
+
+def test_the_first_of_many_finishes_stands(tmp_path: Path) -> None:
+    campaign = small_campaign(tmp_path, ["a", "b"])
+    claim = claim_of(campaign)
+    sitting = opened(claim)
+    answers = all_answers(sitting)
+    payloads = iter(
+        [answers | {1: an_answer(Stage.LINKS, milliseconds=n % 3)} for n in range(THREADS)]
+    )
+
+    def finish(claim: Claim) -> str:
+        try:
+            return sitting_finish(claim=claim, answers=next(payloads)).digest
+        except SittingRefusedError as error:
+            return error.trouble.value
+
+    results = at_once(finish, [claim] * THREADS)
+    sitting.refresh_from_db()
+    assert set(results) == {sitting.digest, "finished"}
+    assert results.count("finished") == 8, "of three different payloads one stands"
+
+
+def test_drafts_and_a_finish_at_once_leave_what_was_finished(tmp_path: Path) -> None:
+    campaign = small_campaign(tmp_path, ["a", "b"])
+    claim = claim_of(campaign)
+    sitting = opened(claim)
+    final = all_answers(sitting, answer="no")
+    turns = iter(range(THREADS))
+
+    def work(claim: Claim) -> str:
+        if next(turns) == THREADS // 2:
+            return sitting_finish(claim=claim, answers=final).status
+        try:
+            draft_save(claim=claim, number=1, answer=an_answer(Stage.LINKS))
+        except SittingRefusedError as error:
+            return error.trouble.value
+        return "saved"
+
+    results = at_once(work, [claim] * THREADS)
+    assert results.count("finished") >= 1
+    assert '"no"' in sitting.questions.get(number=1).answer
+
+
+def test_confirming_many_times_at_once_records_once_while_others_open(tmp_path: Path) -> None:
+    campaign = small_campaign(tmp_path, [str(number) for number in range(10)])
+    claim = claim_of(campaign)
+    sitting = opened(claim)
+    finished = sitting_finish(claim=claim, answers=all_answers(sitting))
+    others = [claim_of(campaign, Stage.VERIFICATION, f"A{n}") for n in range(2, 2 + THREADS // 2)]
+    for other in others:
+        agree(other)
+
+    def work(claim: Claim) -> Opened | int:
+        if claim.stage is Stage.VERIFICATION:
+            return sitting_open(claim=claim)
+        return sitting_confirm(sitting=finished).counted
+
+    results = at_once(work, [claim] * (THREADS // 2) + others)
+    assert [result for result in results if isinstance(result, int)] == [10] * (THREADS // 2)
+    assert Fact.objects.count() == 10
+    leases = live_leases()
+    assert len(leases) == len(set(leases)) <= 10
+    assert OpenQuestion.objects.filter(stage="verification").count() == 10
+    settings = settings_by_id()
+    for checked in images_with_facts(Image.objects.all()):
+        assert image_differences(checked, settings) == []
