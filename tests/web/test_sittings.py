@@ -316,8 +316,8 @@ def test_drafts_overwrite_and_can_be_taken_back(campaign: models.Campaign) -> No
 def test_a_draft_that_arrives_after_a_newer_one_changes_nothing(campaign: models.Campaign) -> None:
     claim = claim_of(campaign)
     sitting = opened(claim)
-    for answer, at, stands in (("yes", 20, "yes"), ("no", 30, "no"), ("yes", 29, "no")):
-        draft_save(claim=claim, number=1, answer=an_answer(Stage.LINKS, answer=answer), at=at)
+    for said, at, stands in (("yes", 20, "yes"), ("no", 30, "no"), ("yes", 29, "no")):
+        draft_save(claim=claim, number=1, answer=an_answer(Stage.LINKS, answer=said), at=at)
         assert f'"{stands}"' in sitting.questions.get(number=1).answer
     draft_save(claim=claim, number=1, answer=None, at=25)
     draft_save(claim=claim, number=2, answer=an_answer(Stage.LINKS), at=10)

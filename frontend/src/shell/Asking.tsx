@@ -53,6 +53,7 @@ export function Asking({ page, controller }: AskingProps): JSX.Element | null {
         proposal: proposals[item.number] ?? null,
         onPropose: (proposal) => setProposals({ ...proposals, [item.number]: proposal }),
         onChange: (change, delay) => controller.change(change, delay),
+        onRetryPhoto: () => void controller.load(),
         onPhoto: (state) => setPhoto({ number: item.number, state }),
       }
     : null;
@@ -93,7 +94,7 @@ export function Asking({ page, controller }: AskingProps): JSX.Element | null {
         view={view}
         guide={page.guide}
         blind={blind}
-        note={blind && <Blind onRetry={() => void controller.load()} />}
+        note={blind && <Blind />}
         onAnswer={onAnswer}
       >
         {notice && (
@@ -116,7 +117,7 @@ export function Asking({ page, controller }: AskingProps): JSX.Element | null {
   );
 }
 
-function Blind({ onRetry }: { readonly onRetry: () => void }): JSX.Element {
+function Blind(): JSX.Element {
   return (
     <div class="notice">
       <p>
@@ -124,9 +125,6 @@ function Blind({ onRetry }: { readonly onRetry: () => void }): JSX.Element {
         give the HIT back; your other answers stay saved while you try.
       </p>
       <HowToReturn />
-      <button type="button" class="button" onClick={onRetry}>
-        Get the photo again
-      </button>
     </div>
   );
 }

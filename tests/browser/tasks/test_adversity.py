@@ -6,7 +6,6 @@ the browser keeps the rest.
 """
 
 import json
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from annotation import models
 from annotation.actions.confirming import sitting_confirm
 from annotation.models import SittingStatus
 from marketplace.models import Assignment
-from marketplace.rules.lifecycle import AssignmentStatus
 from tests.browser.tasks.desk import Desk
 from tests.browser.tasks.trouble import (
     API,
