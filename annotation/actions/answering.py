@@ -71,7 +71,7 @@ def draft_save(
 def _at_work(claim: Claim, sitting_id: int) -> tuple[models.Sitting, datetime]:
     """Lock and return the sitting that somebody is at; it may be finished.
 
-    A page that was left open may still hold one that has lapsed: it must not answer other questions.
+    A page that was left open may hold one that has lapsed: it must not answer other questions.
     """
     sitting = sitting_live(claim)
     now = database_now()

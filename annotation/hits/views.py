@@ -144,5 +144,7 @@ def _with_headers(response: HttpResponse) -> HttpResponse:
     origins = " ".join(settings.CHAINBOX_MARKETPLACE_ORIGINS) or "'none'"
     response.headers[HEADER] = policy_text(frame_ancestors=origins, form_action=origins)
     response.headers["Cache-Control"] = "no-store"
+    # The examples open from a sandboxed frame: browsers refuse such a window any policy of its own.
+    response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

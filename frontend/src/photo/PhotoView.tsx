@@ -11,6 +11,8 @@ export interface PhotoViewProps {
   expected?: readonly Rect[];
   /** Missing: there is no address, or the photo does not load after several attempts. */
   onState?(state: "loading" | "shown" | "missing"): void;
+  /** Instead of asking for the same address again, which may have expired. */
+  onRetry?: (() => void) | undefined;
   /** For screen readers. */
   label: string;
 }

@@ -106,7 +106,9 @@ export function Surface(props: SurfaceProps) {
         {...pointers}
       >
         {placed && <Picture {...{ props, placed, loading }} />}
-        {loading.state === "missing" && <Missing url={photo.url} retry={loading.retry} />}
+        {loading.state === "missing" && (
+          <Missing url={photo.url} retry={props.onRetry ?? (photo.url ? loading.retry : null)} />
+        )}
       </div>
       {loading.state !== "missing" && (
         <>
@@ -169,11 +171,11 @@ function AllBoxes({ props, view }: { props: SurfaceProps; view: View }) {
   );
 }
 
-function Missing({ url, retry }: { url: string; retry(): void }) {
+function Missing({ url, retry }: { url: string; retry: (() => void) | null }) {
   return (
     <div class="photo-missing" role="alert">
       <p>{url ? "The photo could not be loaded." : "The photo of this question is missing."}</p>
-      {url && (
+      {retry && (
         <button type="button" class="photo-button" onClick={retry}>
           Try again
         </button>

@@ -53,14 +53,17 @@ export function Asking({ page, controller }: AskingProps): JSX.Element | null {
         proposal: proposals[item.number] ?? null,
         onPropose: (proposal) => setProposals({ ...proposals, [item.number]: proposal }),
         onChange: (change, delay) => controller.change(change, delay),
+        onRetryPhoto: () => void controller.load(),
         onPhoto: (state) => setPhoto({ number: item.number, state }),
       }
     : null;
 
   useKeys((key) => {
     const choice = view.choices.find((each) => each.key === key);
-    if (choice) onAnswer(choice.answer);
-    else if (key === "p") controller.go(position - 1);
+    if (choice) {
+      leaveAnswers();
+      onAnswer(choice.answer);
+    } else if (key === "p") controller.go(position - 1);
     else if (key === "enter") onNext();
     else if (key === "?") document.getElementById("keys-button")?.click();
     else return props !== null && (view.onKey?.(key, props) ?? false);
@@ -91,7 +94,7 @@ export function Asking({ page, controller }: AskingProps): JSX.Element | null {
         view={view}
         guide={page.guide}
         blind={blind}
-        note={blind && <Blind onRetry={() => void controller.load()} />}
+        note={blind && <Blind />}
         onAnswer={onAnswer}
       >
         {notice && (
@@ -114,7 +117,7 @@ export function Asking({ page, controller }: AskingProps): JSX.Element | null {
   );
 }
 
-function Blind({ onRetry }: { readonly onRetry: () => void }): JSX.Element {
+function Blind(): JSX.Element {
   return (
     <div class="notice">
       <p>
@@ -122,11 +125,14 @@ function Blind({ onRetry }: { readonly onRetry: () => void }): JSX.Element {
         give the HIT back; your other answers stay saved while you try.
       </p>
       <HowToReturn />
-      <button type="button" class="button" onClick={onRetry}>
-        Get the photo again
-      </button>
     </div>
   );
+}
+
+/** Enter is to go on after a key, not to press the answer that happens to have the focus. */
+function leaveAnswers(): void {
+  const focused = document.activeElement;
+  if (focused instanceof HTMLElement && focused.closest(".answers")) focused.blur();
 }
 
 /** Single keys, wherever the focus is. `take` says whether the key was one of the page's. */

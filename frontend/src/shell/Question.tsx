@@ -29,11 +29,8 @@ export function Question(props: QuestionProps): JSX.Element {
   const inner: StageProps = { ...props, locked };
   const { Picture, Tools, Extra } = view;
   const reading = useRef<HTMLDivElement>(null);
-  const shown = useRef(item.number);
-  // Every question begins with its photo and its captions in view.
+  // However far down the last page or question was read, a question begins at its top.
   useLayoutEffect(() => {
-    if (shown.current === item.number) return;
-    shown.current = item.number;
     window.scrollTo(0, 0);
     if (reading.current) reading.current.scrollTop = 0;
   }, [item.number]);

@@ -3,7 +3,7 @@ import { PhotoView } from "../photo/PhotoView";
 import { photoLabel, type StageProps } from "./stage";
 
 /** The photo with the boxes it comes with. */
-export function Picture({ item, feedback, onPhoto }: StageProps): JSX.Element {
+export function Picture({ item, feedback, onPhoto, onRetryPhoto }: StageProps): JSX.Element {
   return (
     <PhotoView
       photo={item.photo}
@@ -11,6 +11,7 @@ export function Picture({ item, feedback, onPhoto }: StageProps): JSX.Element {
       candidate={item.candidate}
       expected={feedback?.expectedRects ?? []}
       onState={onPhoto}
+      onRetry={onRetryPhoto}
       label={photoLabel(item)}
     />
   );

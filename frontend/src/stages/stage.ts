@@ -30,6 +30,8 @@ export interface StageProps {
   /** `delay`: how long a newer change may take this one's place before it is sent. */
   onChange(change: Partial<Answer>, delay?: number): void;
   onPhoto(state: "loading" | "shown" | "missing"): void;
+  /** Get a photo's address anew: it may have expired. */
+  onRetryPhoto?: (() => void) | undefined;
 }
 
 /** What one stage shows and takes; the shell does the rest. */

@@ -45,15 +45,17 @@ class Desk:
         self.worker: Worker = worker or new_worker()
         self.page: Page = context.new_page()
         self.page.set_default_timeout(15_000)
-        session = signed_in(self.worker).cookies["sessionid"].value
+        self.session = signed_in(self.worker).cookies["sessionid"].value
         context.add_cookies(
-            [{"name": "sessionid", "value": session, "url": self.marketplace}],
+            [{"name": "sessionid", "value": self.session, "url": self.marketplace}],
         )
 
     def publish(self, campaign: models.Campaign, stage: Stage, test: bool = False) -> HIT:
         """Publish a HIT of the stage, or of its test, as the requester's side does."""
         url = f"{self.tasks}/hits/{campaign.pk}/{stage.value}/" + ("test/" if test else "")
-        return new_hit(self.requester, question=QUESTION.format(url=escape(url)))
+        # Of a type of its own: the marketplace shows one HIT of each type.
+        title = f"{stage.value} test" if test else stage.value
+        return new_hit(self.requester, question=QUESTION.format(url=escape(url)), title=title)
 
     def preview(self, hit: HIT) -> FrameLocator:
         self.page.goto(f"{self.marketplace}/marketplace/groups/{hit.hit_type.hit_type_id}/")

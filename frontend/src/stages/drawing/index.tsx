@@ -33,6 +33,7 @@ function Editor(props: StageProps): JSX.Element {
       candidate={item.candidate}
       expected={feedback?.expectedRects ?? []}
       onState={onPhoto}
+      onRetry={props.onRetryPhoto}
       label={photoLabel(item)}
       value={boxOf(props)}
       way={way}

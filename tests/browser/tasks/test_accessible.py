@@ -1,0 +1,240 @@
+"""No serious barrier on any page, and nothing that the browser complains of.
+
+Every state is looked at in two ways that differ in both colours and size; the first state of each
+page in all four.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import product
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from annotation import models
+from annotation.pipeline.geometry import Rect
+from annotation.pipeline.questions import Stage
+from annotation.selectors.clock import database_now
+from tests.browser.tasks.corpus import demo_campaign, open_questions_of
+from tests.browser.tasks.desk import Desk
+from tests.browser.tasks.pages import (
+    DESKTOP,
+    LABELS,
+    PHONE,
+    Watch,
+    address,
+    agree,
+    answer_button,
+    answer_lesson,
+    axe,
+    begin,
+    draw,
+    lessons_of,
+    overflow,
+    preview_address,
+    task_frame,
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+LIGHT_AND_LARGE, DARK_AND_SMALL = ("light", DESKTOP), ("dark", PHONE)
+TWO = [LIGHT_AND_LARGE, DARK_AND_SMALL]
+ALL = list(product(("light", "dark"), (DESKTOP, PHONE)))
+
+
+def check(page: Page, frame: Frame | Page, looks: list[tuple[str, tuple[int, int]]]) -> None:
+    """Look at the page in each way; what is wrong is named with the way."""
+    for scheme, (width, height) in looks:
+        # Without motion: a colour on its way to another is none of the page's.
+        page.emulate_media(
+            color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce"
+        )
+        page.set_viewport_size({"width": width, "height": height})
+        # The frame learns of it a moment later.
+        in_dark = "matchMedia('(prefers-color-scheme: dark)').matches"
+        frame.wait_for_function(
+            f"{in_dark} === {str(scheme == 'dark').lower()} && innerWidth <= {width}"
+        )
+        assert axe(frame) + overflow(frame) == [], f"{scheme}, {width} px"
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+
+
+@pytest.fixture
+def watch(desk: Desk) -> Iterator[Watch]:
+    """What the browser complains of; a test that ends with anything unexplained fails."""
+    watch = Watch(desk.context)
+    yield watch
+    assert watch.said == []
+
+
+@contextmanager
+def cut(desk: Desk) -> Iterator[None]:
+    """No way to the server for answers."""
+    desk.context.route("**/hits/api/*", lambda route: route.abort())
+    yield
+    desk.context.unroute("**/hits/api/*")
+
+
+def test_the_check_can_fail(desk: Desk) -> None:
+    watch = Watch(desk.context)
+    page = desk.page
+    page.goto(preview_address(desk, demo_campaign(), Stage.LINKS))
+    expect(page.get_by_text("This is a preview.")).to_be_visible()
+    assert axe(page) == []
+    assert overflow(page) == []
+    page.evaluate(
+        """() => {
+          const pale = document.createElement("p");
+          pale.textContent = "Hard to read, and wide";
+          pale.style.cssText = "color: #999; background: #bbb; width: 9000px; flex: none";
+          document.querySelector("main").append(pale, document.createElement("button"));
+          const script = document.createElement("script");
+          script.textContent = "window.ran = true";
+          document.body.append(script);
+        }"""
+    )
+    assert {problem.split()[0] for problem in axe(page)} == {"color-contrast", "button-name"}
+    assert "the page scrolls sideways" in overflow(page)
+    assert page.evaluate("window.ran") is None
+    assert any("policy script-src" in said for said in watch.said)
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_at_work(desk: Desk, watch: Watch, stage: Stage) -> None:
+    campaign = demo_campaign(questions=2)
+    open_questions_of(campaign, stage, at_least=2)
+    shown = begin(desk, campaign, stage)
+    frame = task_frame(desk.page)
+    check(desk.page, frame, ALL)
+    shown.get_by_text("Comment or report a problem").click()
+    expect(shown.get_by_label("Comment (optional)")).to_be_visible()
+    check(desk.page, frame, TWO)
+    with cut(desk):
+        answer_button(shown, stage, list(LABELS[stage])[-1]).click()
+        expect(shown.get_by_text("Not saved yet, trying again…")).to_be_visible()
+        shown.get_by_role("button", name="Question 1, answered").click()
+        expect(answer_button(shown, stage, list(LABELS[stage])[-1])).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        check(desk.page, frame, TWO)
+    expect(shown.get_by_text("Saved", exact=True)).to_be_visible()
+    watch.forget("net::ERR_FAILED")
+
+
+def test_a_box_being_adjusted(desk: Desk, watch: Watch) -> None:
+    campaign = demo_campaign(questions=2)
+    open_questions_of(campaign, Stage.DRAWING, at_least=2)
+    shown = begin(desk, campaign, Stage.DRAWING)
+    draw(shown, Rect(40, 60, 200, 240))
+    expect(shown.get_by_role("button", name="Question 1, answered")).to_be_visible()
+    expect(shown.get_by_role("button", name="Clear")).to_be_visible()
+    check(desk.page, task_frame(desk.page), TWO)
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_a_test(desk: Desk, watch: Watch, stage: Stage) -> None:
+    shown = begin(desk, demo_campaign(), stage, test=True)
+    frame = task_frame(desk.page)
+    lessons = lessons_of(desk)
+    for right, lesson in zip((True, False), lessons, strict=False):
+        answer_lesson(shown, stage, lesson, right=right)
+        expect(shown.get_by_text("✓ Right" if right else "✗ Not right")).to_be_visible()
+        expect(shown.get_by_text(lesson.why)).to_be_visible()
+        check(desk.page, frame, TWO)
+        shown.get_by_role("button", name="Next").click()
+    answers = desk.sitting.questions.exclude(answer="")
+    assert answers.count() == 2
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_the_score(desk: Desk, watch: Watch, passes: bool) -> None:
+    shown = begin(desk, demo_campaign(), Stage.COVERAGE, test=True)
+    for number, lesson in enumerate(lessons_of(desk), start=1):
+        answer_lesson(shown, Stage.COVERAGE, lesson, right=passes)
+        expect(shown.get_by_text("Right" if passes else "Not right")).to_be_visible()
+        if number < len(lessons_of(desk)):
+            shown.get_by_role("button", name="Next").click()
+            expect(shown.get_by_text(f"{number + 1} of {len(lessons_of(desk))}")).to_be_visible()
+    shown.get_by_role("button", name="Submit").click()
+    title = "You have passed the test" if passes else "You have not passed the test this time"
+    expect(shown.get_by_role("heading", name=title)).to_be_visible()
+    check(desk.page, task_frame(desk.page), ALL)
+
+
+def test_examples(desk: Desk, watch: Watch) -> None:
+    campaign = demo_campaign()
+    for stage in Stage:
+        desk.page.goto(f"{desk.tasks}/hits/{campaign.pk}/{stage.value}/examples/")
+        expect(desk.page.get_by_text("Worked examples")).to_be_visible()
+        check(desk.page, desk.page, ALL if stage is Stage.LINKS else TWO)
+
+
+def test_previews(desk: Desk, watch: Watch) -> None:
+    campaign = demo_campaign()
+    for stage in Stage:
+        desk.page.goto(preview_address(desk, campaign, stage))
+        expect(desk.page.get_by_text("This is a preview.")).to_be_visible()
+        check(desk.page, desk.page, ALL if stage is Stage.LINKS else TWO)
+
+
+def test_consent_given_or_not(desk: Desk, watch: Watch) -> None:
+    campaign = demo_campaign()
+    shown = desk.accept(desk.publish(campaign, Stage.LINKS))
+    expect(shown.get_by_role("heading", name="Before you begin")).to_be_visible()
+    frame = task_frame(desk.page)
+    check(desk.page, frame, ALL)
+    shown.get_by_role("button", name="I do not agree").click()
+    expect(shown.get_by_role("heading", name="That is fine")).to_be_visible()
+    check(desk.page, frame, TWO)
+    assert not models.Consent.objects.exists()
+
+
+def test_nothing_to_do(desk: Desk, watch: Watch) -> None:
+    campaign = demo_campaign()
+    agree(desk, campaign)
+    open_questions_of(campaign, Stage.COVERAGE, at_least=1)
+    shown = desk.accept(desk.publish(campaign, Stage.QUALITY))
+    expect(shown.get_by_text("All questions that you can answer here")).to_be_visible()
+    check(desk.page, task_frame(desk.page), TWO)
+
+
+def test_pages_that_say_what_is_wrong(desk: Desk, watch: Watch) -> None:
+    campaign = demo_campaign()
+    hit = desk.publish(campaign, Stage.LINKS)
+    path = f"/hits/{campaign.pk}/links/"
+    for where, words in [
+        (address(desk, hit, path, workerId=""), "has no workerId"),
+        (address(desk, hit, path, turkSubmitTo="https://example.org"), "no marketplace"),
+        (f"{desk.tasks}/hits/{campaign.pk}/nonsense/", "There is no such task"),
+    ]:
+        desk.page.goto(where)
+        expect(desk.page.get_by_text(words).first).to_be_visible()
+        check(desk.page, desk.page, TWO)
+    # The browser notes the status; that is all it says.
+    watch.forget("the server responded with a status of 40")
+
+
+def test_a_sitting_that_cannot_go_on(desk: Desk, watch: Watch) -> None:
+    campaign = demo_campaign(questions=2)
+    shown = begin(desk, campaign, Stage.LINKS)
+    models.Sitting.objects.update(until=database_now() - timedelta(seconds=1))
+    shown.get_by_role("button", name="Yes", exact=True).click()
+    expect(shown.get_by_role("heading", name="time")).to_be_visible()
+    check(desk.page, task_frame(desk.page), TWO)
+    watch.forget("the server responded with a status of 410")
+
+
+def test_answers_that_were_handed_in(desk: Desk, watch: Watch) -> None:
+    campaign = demo_campaign(questions=2)
+    shown = begin(desk, campaign, Stage.LINKS)
+    desk.context.route("**/mturk/externalSubmit", lambda route: route.fulfill(status=204))
+    for _ in range(2):
+        shown.get_by_role("button", name="Yes", exact=True).click()
+    shown.get_by_role("button", name="Submit").click()
+    expect(shown.get_by_role("heading", name="Your answers are saved")).to_be_visible()
+    desk.page.reload()
+    expect(shown.get_by_role("button", name="Send to the marketplace again")).to_be_visible()
+    check(desk.page, task_frame(desk.page), TWO)
+    watch.forget("net::ERR_FAILED")
