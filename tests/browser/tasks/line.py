@@ -4,7 +4,7 @@ import select
 import socket
 import socketserver
 from contextlib import suppress
-from threading import Semaphore, Thread
+from threading import Thread
 from types import TracebackType
 from typing import Self
 
@@ -13,15 +13,18 @@ class _Call(socketserver.BaseRequestHandler):
     server: "Line"
 
     def handle(self) -> None:
-        if self.server.is_cut:
-            self.server.refused.release()
-            return
-        with suppress(OSError), socket.create_connection(self.server.to) as other:
-            self.server.calls |= {self.request, other}
-            try:
-                _talk(self.request, other)
-            finally:
-                self.server.calls -= {self.request, other}
+        calls = self.server.calls
+        calls.add(self.request)
+        try:
+            with suppress(OSError):
+                if not self.server.is_cut:
+                    self._connect()
+        finally:
+            calls.discard(self.request)
+
+    def _connect(self) -> None:
+        with socket.create_connection(self.server.to) as other:
+            _talk(self.request, other)
 
 
 def _talk(one: socket.socket, other: socket.socket) -> None:
@@ -37,15 +40,14 @@ def _talk(one: socket.socket, other: socket.socket) -> None:
 class Line(socketserver.ThreadingTCPServer):
     """Listens on a port of its own at localhost."""
 
+    allow_reuse_address = True
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, port: int) -> None:
-        super().__init__(("localhost", 0), _Call)
+    def __init__(self, port: int, own_port: int = 0) -> None:
+        super().__init__(("localhost", own_port), _Call)
         self.to = ("localhost", port)
         self.is_cut = False
-        # Has a token for each call that was refused.
-        self.refused = Semaphore(0)
         self.calls: set[socket.socket] = set()
         self._thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05})
 
@@ -62,10 +64,6 @@ class Line(socketserver.ThreadingTCPServer):
 
     def mend(self) -> None:
         self.is_cut = False
-
-    def forget_refused(self) -> None:
-        while self.refused.acquire(blocking=False):
-            pass
 
     def __enter__(self) -> Self:
         self._thread.start()

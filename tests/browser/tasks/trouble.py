@@ -54,18 +54,22 @@ def desk_of(
     *,
     same_site: bool = False,
     worker: Worker | None = None,
+    line_port: int = 0,
     **options: Any,
 ) -> Iterator[FarDesk]:
     """Seat a worker at a browser of their own.
 
     With `same_site` the task pages are of another origin, but of the marketplace's site: then the
-    browser lets their frame keep something.
+    browser lets their frame keep something. `line_port` is where a HIT was published before.
     """
     size = {"viewport": {"width": 1280, "height": 800}}
     far, near = origins_of(live_server)
     marketplace = near if same_site else far
     port = urlsplit(live_server.url).port or 80
-    with Line(port) as line, override_settings(CHAINBOX_MARKETPLACE_ORIGINS=[marketplace]):
+    with (
+        Line(port, line_port) as line,
+        override_settings(CHAINBOX_MARKETPLACE_ORIGINS=[marketplace]),
+    ):
         context = browser.new_context(**(size | options))
         origins = marketplace, f"http://localhost:{line.port}"
         desk = FarDesk(context, live_server, origins, worker)
@@ -98,7 +102,8 @@ def say(frame: FrameLocator, answer: str) -> None:
 
 
 def is_said(frame: FrameLocator, answer: str) -> None:
-    expect(frame.get_by_role("button", name=f"✓ {answer}", pressed=True)).to_be_visible()
+    button = frame.get_by_role("button", name=re.compile(rf"^(✓ )?{answer}$"), pressed=True)
+    expect(button).to_be_visible()
 
 
 def go_to(frame: FrameLocator, number: int) -> None:
