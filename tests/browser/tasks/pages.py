@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import BrowserContext, Frame, FrameLocator, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Dialog, Frame, FrameLocator, Locator, Page, expect
 
 from annotation import models
 from annotation.actions.sittings import consent_give
@@ -139,8 +139,12 @@ class Watch:
         context.add_init_script(_TELL_VIOLATIONS)
         context.on("console", lambda message: self._hear(message.type, message.text))
         context.on("weberror", lambda error: self.said.append(str(error.error)))
-        context.on("dialog", lambda dialog: (self.said.append("dialog"), dialog.dismiss()))
+        context.on("dialog", self._refuse)
         context.on("request", lambda request: self.asked.append(request.url))
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _hear(self, kind: str, text: str) -> None:
         if kind == "error":
