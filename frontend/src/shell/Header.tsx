@@ -28,7 +28,7 @@ export function Header(props: HeaderProps): JSX.Element {
         {title}
         {test && <span class="badge">Test</span>}
       </h1>
-      <p class="count">
+      <p class="count" aria-live="polite">
         {position + 1} of {entries.length}
       </p>
       <Steps entries={entries} position={position} onGo={props.onGo} />

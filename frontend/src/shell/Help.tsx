@@ -74,12 +74,15 @@ function keysOf(view: StageView): readonly { readonly key: string; readonly does
 function Guidelines({ stage, guide }: Pick<HelpProps, "stage" | "guide">): JSX.Element {
   const name = `guidelines.${stage}`;
   const [first] = useState(() => firstOpen(name));
+  const open = useRef(first);
+  const toggle = (now: boolean): void => {
+    // The browser also tells of the state to begin with.
+    if (now === open.current) return;
+    open.current = now;
+    choices.set(name, now ? "open" : "closed");
+  };
   return (
-    <details
-      class="guidelines"
-      open={first}
-      onToggle={(event) => choices.set(name, event.currentTarget.open ? "open" : "closed")}
-    >
+    <details class="guidelines" open={first} onToggle={(event) => toggle(event.currentTarget.open)}>
       <summary>Guidelines</summary>
       <ul>
         {guide.guidelines.map((line) => (

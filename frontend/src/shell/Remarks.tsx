@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { textOf } from "../captions/spacing";
 import type { Answer, Caption, Item } from "../protocol";
 
@@ -24,7 +25,10 @@ export function Remarks({ item, answer, locked, onChange }: RemarksProps): JSX.E
         text: textOf(caption.tokens.slice(mark.start, mark.end)),
       })),
   );
-  const said = answer.comment !== "" || answer.cutWrongly.length + answer.unrelated.length > 0;
+  // Only to begin with: deleting a comment must not close what it is typed in.
+  const [said] = useState(
+    answer.comment !== "" || answer.cutWrongly.length + answer.unrelated.length > 0,
+  );
   return (
     <details class="remarks" open={said}>
       <summary>Comment or report a problem</summary>
