@@ -174,7 +174,7 @@ def axe(frame: Frame | Page) -> list[str]:
 
 
 def overflow(frame: Frame | Page) -> list[str]:
-    """Return what sticks out of the page at its sides."""
+    """Return what sticks out at the sides, of the page or of a part that cuts it off."""
     found: Sequence[str] = frame.evaluate(
         """() => {
           const width = document.documentElement.clientWidth;
@@ -184,9 +184,14 @@ def overflow(frame: Frame | Page) -> list[str]:
             const {left, right, width: own} = one.getBoundingClientRect();
             const seen = one.checkVisibility({visibilityProperty: true})
               && !one.closest(".unseen, .editor-said, .steps");
-            if (seen && own > 0 && (left < -1 || right > width + 1)) {
-              out.push(`${one.tagName}: ${one.textContent.slice(0, 40)}`);
+            if (!seen || own === 0) continue;
+            let cut = left < -1 || right > width + 1;
+            for (let part = one.parentElement; part && !cut; part = part.parentElement) {
+              const edge = part.getBoundingClientRect();
+              cut = getComputedStyle(part).overflowX !== "visible"
+                && (left < edge.left - 1 || right > edge.right + 1);
             }
+            if (cut) out.push(`${one.tagName}: ${one.textContent.slice(0, 40)}`);
           }
           return out;
         }"""

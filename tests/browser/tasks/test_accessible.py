@@ -1,7 +1,7 @@
 """No serious barrier on any page, and nothing that the browser complains of.
 
 Every state is looked at in two ways that differ in both colours and size; the first state of each
-page in all four.
+page in all four and in between.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 LIGHT_AND_LARGE, DARK_AND_SMALL = ("light", DESKTOP), ("dark", PHONE)
 TWO = [LIGHT_AND_LARGE, DARK_AND_SMALL]
-ALL = list(product(("light", "dark"), (DESKTOP, PHONE)))
+# And once in a window where the two columns have just room.
+ALL = [*product(("light", "dark"), (DESKTOP, PHONE)), ("light", (1040, 700))]
 
 
 def check(page: Page, frame: Frame | Page, looks: list[tuple[str, tuple[int, int]]]) -> None:
