@@ -67,9 +67,8 @@ def quality(desk: Desk) -> bytes:
 
 
 def coverage(desk: Desk) -> bytes:
-    return _picture(
-        _at_work(desk, "drums", Stage.COVERAGE, boxes=2, phrase="A set of African drums")
-    )
+    phrase = "A set of African drums"
+    return _picture(_at_work(desk, "drums", Stage.COVERAGE, boxes=2, phrase=phrase))
 
 
 def feedback(desk: Desk) -> bytes:
@@ -126,7 +125,8 @@ def dark(desk: Desk) -> bytes:
     return _picture(_at_work(desk, "astronaut", Stage.VERIFICATION))
 
 
-SIX = {
+Scene = Callable[[Desk], bytes]
+SIX: dict[str, Scene] = {
     "links": links,
     "verification": verification,
     "requirement": requirement,
@@ -134,7 +134,7 @@ SIX = {
     "quality": quality,
     "coverage": coverage,
 }
-SCENES: dict[str, Callable[[Desk], bytes]] = SIX | {
+SCENES: dict[str, Scene] = SIX | {
     "test": feedback,
     "score": score,
     "consent": consent,

@@ -49,12 +49,11 @@ def reduced(picture: Image.Image) -> Image.Image:
     Photos have most of the pixels, but the colours of boxes and marks must not become theirs.
     """
     colours = picture.convert("RGB")
-    frequent = sorted(colours.getcolors(colours.width * colours.height) or [], reverse=True)
-    kept = [ImageColor.getrgb(name) for name in OURS]
-    kept += [colour for _, colour in frequent[: FREQUENT - len(kept)]]
-    photos = colours.quantize(COLOURS - len(kept)).getpalette() or []
-    palette = np.array([*(part for colour in kept for part in colour[:3]), *photos])
-    return nearest(colours, palette.reshape(-1, 3)[:COLOURS])
+    different, counts = np.unique(np.asarray(colours).reshape(-1, 3), axis=0, return_counts=True)
+    ours = np.array([ImageColor.getrgb(name) for name in OURS])
+    frequent = different[np.argsort(-counts)[: FREQUENT - len(ours)]]
+    photos = np.array(colours.quantize(COLOURS - FREQUENT).getpalette() or []).reshape(-1, 3)
+    return nearest(colours, np.concatenate([ours, frequent, photos]).astype(np.int64)[:COLOURS])
 
 
 def nearest(picture: Image.Image, palette: npt.NDArray[np.int64]) -> Image.Image:
