@@ -9,7 +9,7 @@ type Body = Record<string, unknown>;
 type Reply = { status?: number; body: unknown } | "cut";
 
 let calls: { name: string; body: Body }[];
-let server: Record<string, (body: Body) => Reply>;
+let server: Record<string, (body: Body) => Reply | Promise<Reply>>;
 
 const yes = answerWith({ answer: "yes", milliseconds: 5 });
 const settle = (milliseconds = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(milliseconds);
@@ -44,7 +44,7 @@ beforeEach(() => {
     const name = url.replace("/hits/api/", "");
     const body = JSON.parse(init.body as string) as Body;
     calls.push({ name, body });
-    const reply = server[name]?.(body) ?? "cut";
+    const reply = (await server[name]?.(body)) ?? "cut";
     if (reply === "cut") throw new TypeError("Failed to fetch");
     return new Response(JSON.stringify(reply.body), { status: reply.status ?? 200 });
   });
@@ -85,6 +85,45 @@ test("a reload without a connection to the server loses nothing", async () => {
   expect(second.snapshot.sitting?.entries[0]?.answer.answer).toBe("no");
   expect(second.snapshot.sitting?.position).toBe(1);
   expect(called("draft")).toMatchObject([{ number: 1, answer: { answer: "no" } }]);
+});
+
+describe("loading once more while a sitting is in view", () => {
+  const held = (): { reply: Promise<Reply>; come(reply: Reply): void } => {
+    let come: (reply: Reply) => void = () => {};
+    const reply = new Promise<Reply>((resolve) => {
+      come = resolve;
+    });
+    return { reply, come };
+  };
+
+  test("keeps what is answered and saved meanwhile, which the reply cannot know", async () => {
+    const items = [itemOf(1, { answer: yes }), itemOf(2)];
+    const controller = await loaded(items);
+    controller.go(0);
+    const open = held();
+    server.open = () => open.reply;
+    const again = controller.load();
+    controller.answer({ answer: "no" }, false);
+    await settle();
+    expect(called("draft")).toMatchObject([{ number: 1, answer: { answer: "no" } }]);
+    open.come({ body: sittingOf(items) });
+    await again;
+    expect(controller.snapshot.sitting?.entries[0]?.answer.answer).toBe("no");
+    await settle();
+    expect(called("draft").at(-1)).toMatchObject({ number: 1, answer: { answer: "no" } });
+  });
+
+  test("does not bring back what was handed in meanwhile", async () => {
+    const items = [itemOf(1, { answer: yes })];
+    const controller = await loaded(items);
+    const open = held();
+    server.open = () => open.reply;
+    const again = controller.load();
+    await controller.finish();
+    open.come({ body: sittingOf(items) });
+    await again;
+    expect(controller.snapshot.phase).toMatchObject({ kind: "finished", when: "now" });
+  });
 });
 
 test("another worker on the same machine sees none of it", async () => {

@@ -30,6 +30,8 @@ export class Controller {
   private goingOn: ReturnType<typeof setTimeout> | undefined;
   private runningOut: ReturnType<typeof setTimeout> | undefined;
   private loads = 0;
+  /** The server is being asked for the sitting: its reply may not know what is saved meanwhile. */
+  private loading = false;
 
   constructor(
     private readonly page: Page,
@@ -92,6 +94,7 @@ export class Controller {
   /** Get the sitting from the server, and what never reached it from the browser. */
   async load(when: "before" | "otherwise" = "before"): Promise<void> {
     const turn = ++this.loads;
+    this.loading = true;
     clearTimeout(this.goingOn);
     const goOn = (failures: number): boolean => {
       // A sitting on the screen stays there: its answers are safe in the queue.
@@ -105,6 +108,7 @@ export class Controller {
     } catch (error) {
       if (turn === this.loads) this.fail(error);
     }
+    if (turn === this.loads) this.loading = false;
   }
 
   private opened(sitting: Sitting, when: "before" | "otherwise"): void {
@@ -161,7 +165,7 @@ export class Controller {
 
   private saved(number: number, answer: Answer, saved: Saved): void {
     const kept = this.kept[number];
-    if (kept && kept.answer === answer) {
+    if (kept && kept.answer === answer && !this.loading) {
       this.kept[number] = { ...kept, sent: true };
       this.persist();
     }
@@ -293,6 +297,10 @@ export class Controller {
     when: "now" | "before" | "otherwise",
   ): void {
     clearTimeout(this.runningOut);
+    this.saver?.stop();
+    // Whatever a load under way may still say, it is over.
+    this.loads += 1;
+    this.loading = false;
     this.store.clear();
     this.kept = {};
     this.set({
