@@ -272,6 +272,15 @@ describe("a test", () => {
     expect(controller.open).toEqual([1]);
   });
 
+  test("has no time that runs out: it keeps no question from others", async () => {
+    serve(sittingOf([itemOf(1)], { secondsLeft: 60 }));
+    const controller = controllerOf({ mode: "test" });
+    await controller.load();
+    expect(controller.snapshot.deadline).toBe(Number.POSITIVE_INFINITY);
+    await settle(61_000);
+    expect(controller.snapshot.phase.kind).toBe("asking");
+  });
+
   test("takes over what was answered in another tab", async () => {
     const controller = await loaded([itemOf(1)], { mode: "test" });
     server.draft = () => ({ status: 409, body: { error: "answered", message: "It has one." } });
