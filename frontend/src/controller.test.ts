@@ -148,6 +148,27 @@ test("forbidden storage does not keep anybody from working", async () => {
   Reflect.deleteProperty(window, "localStorage");
 });
 
+test("a full storage never brings back what was answered before", async () => {
+  const first = await loaded([itemOf(1)], { sittingKey: "full-storage" });
+  server.draft = () => "cut";
+  first.answer({ answer: "yes" }, false);
+  const real = window.localStorage;
+  const full = {
+    getItem: (key: string) => real.getItem(key),
+    removeItem: (key: string) => real.removeItem(key),
+    setItem: () => {
+      throw new DOMException("full", "QuotaExceededError");
+    },
+  };
+  vi.stubGlobal("localStorage", full);
+  server.draft = () => ({ body: { feedback: null } });
+  first.answer({ answer: "no" }, false);
+  await settle(5000);
+  expect(called("draft").at(-1)).toMatchObject({ answer: { answer: "no" } });
+  // After a crash nothing is in memory: what the server has must win.
+  expect(real.getItem("chainbox.sitting.full-storage")).toBeNull();
+});
+
 test("a comment waits for its answer", async () => {
   const controller = await loaded([itemOf(1)]);
   controller.change({ comment: "blurred" });
