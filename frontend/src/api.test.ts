@@ -43,3 +43,14 @@ test("a draft that is called off ends at once", async () => {
   await expect(sent).rejects.toMatchObject({ kind: "network" });
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test("half an emoji in a comment, or a sign that is no text, does not get the answer refused", async () => {
+  let body = "";
+  vi.stubGlobal("fetch", async (_url: string, init: RequestInit) => {
+    body = init.body as string;
+    return new Response("{}");
+  });
+  const comment = "a dog \ud83d, \0, 😀";
+  await apiOf(pageOf()).draft(1, { ...yes, comment });
+  expect(JSON.parse(body).answer.comment).toBe("a dog \ufffd, \ufffd, 😀");
+});

@@ -79,7 +79,7 @@ async function send<Reply>(
     response = await fetch(url, {
       method: "POST",
       headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
-      body: JSON.stringify(body),
+      body: JSON.stringify(body, readable),
       credentials: "omit",
       cache: "no-store",
       keepalive: options.keepalive ?? false,
@@ -93,6 +93,11 @@ async function send<Reply>(
   }
   if (response.ok) return readJson(text) as Reply;
   throw problemOf(response.status, text);
+}
+
+/** Half an emoji, which a limit may leave, or a NUL: the server would refuse the whole answer. */
+function readable(_name: string, value: unknown): unknown {
+  return typeof value === "string" ? value.replace(/[\0\p{Cs}]/gu, "\ufffd") : value;
 }
 
 function readJson(text: string): unknown {
