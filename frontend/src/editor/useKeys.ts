@@ -13,7 +13,6 @@ const ARROWS: Readonly<Record<string, Pixel>> = {
   ArrowDown: [0, 1],
 };
 const FAR = 10;
-// Nobody types into a radio button, such as the one that chooses how to draw.
 
 export interface Keys {
   /** The pixel that Enter would mark; null while it is not shown. */
