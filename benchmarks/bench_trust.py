@@ -4,19 +4,19 @@ Seeded, so that docs/trust.md can give its numbers.
 """
 
 import time
-from collections.abc import Iterator
-from random import Random
-from statistics import median, quantiles
 
+import numpy
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.revoking import Work, doubtful
 from annotation.pipeline.settings import CrowdSettings, DoubtSince, Settings
-from annotation.pipeline.trust import Checked, Standing, Trust, follow
+from annotation.pipeline.trust import Checked, Standing, Trust, follow, has_lost_trust
 from annotation.simulation.crowd import QUALITY, TYPICAL
 
 WORKERS = 10_000
+FEWER = 1_000
 CHECKS = 1_000
 SOON = 200
 # How often answers at random are right: one of two, one of three; and a box anywhere passes
@@ -26,6 +26,7 @@ RANDOM = dict.fromkeys(Stage, 0.5) | {
     Stage.DRAWING: 1 - QUALITY[Stage.QUALITY],
 }
 SETTINGS = Settings()
+Right = NDArray[numpy.bool_]
 BEGIN = {
     Trust.PROBATION: Standing(trust=Trust.PROBATION),
     Trust.TRUSTED: Standing(trust=Trust.TRUSTED),
@@ -71,58 +72,79 @@ def main() -> None:
     print(f"{time.perf_counter() - before:.0f} s")
 
 
-def answers(seed: str, *stretches: tuple[float, int]) -> Iterator[bool]:
-    """Yield answers that are right with an accuracy, so many times; then the next stretch."""
-    random = Random(seed)
-    for accuracy, count in stretches:
-        for _ in range(count):
-            yield random.random() < accuracy
+def answers(seed: str, count: int, *stretches: tuple[float, int]) -> Right:
+    """Return a row of answers for each of so many workers: right with an accuracy, so many
+    times; then the next stretch.
+    """
+    random = numpy.random.default_rng(list(seed.encode()))
+    return numpy.concatenate(
+        [random.random((count, length)) < accuracy for accuracy, length in stretches], axis=1
+    )
 
 
-def checks_until_lost(stage: Stage, given: Iterator[bool], begin: Trust) -> int | None:
-    """Return the number of the check that ended trust; None if none did."""
-    standing = BEGIN[begin]
-    for number, right in enumerate(given, start=1):
-        standing = follow(standing, Checked(right), stage, SETTINGS)
+def checks_until_lost(stage: Stage, right: Right) -> NDArray[numpy.int_]:
+    """Return for each row the number of the check that ends trust, or 0 if none does.
+
+    The same as following every check, which is done for some rows to prove it, but faster: the
+    rule looks at nothing but the numbers of right and of all checks in the window.
+    """
+    window = SETTINGS.crowd.trust_window
+    minimum, limit = SETTINGS.minimum_performance[stage], SETTINGS.crowd.trust_limit
+    wrong = numpy.pad(numpy.cumsum(~right, axis=1), ((0, 0), (1, 0)))
+    lost = numpy.zeros(wrong.shape, dtype=bool)
+    for checks in range(1, window + 1):
+        ends = [
+            has_lost_trust((True,) * (checks - w) + (False,) * w, minimum, limit)
+            for w in range(checks + 1)
+        ]
+        if checks < window:
+            lost[:, checks] = numpy.array(ends)[wrong[:, checks]]
+        else:
+            lost[:, window:] = numpy.array(ends)[wrong[:, window:] - wrong[:, :-window]]
+    found = numpy.argmax(lost, axis=1)
+    for row in range(0, len(right), len(right) // 20):
+        assert found[row] == _followed(stage, right[row])
+    return found
+
+
+def _followed(stage: Stage, right: NDArray[numpy.bool_]) -> int:
+    standing = BEGIN[Trust.TRUSTED]
+    for number, is_right in enumerate(right.tolist(), start=1):
+        standing = follow(standing, Checked(is_right), stage, SETTINGS)
         if standing.trust is Trust.REVOKED:
             return number
-    return None
+    return 0
 
 
 def lost_shares(stage: Stage, accuracy: float) -> tuple[float, float]:
     """Return the percentages of workers who lose trust soon, and ever."""
-    ends = [
-        checks_until_lost(stage, answers(f"lost/{stage}/{n}", (accuracy, CHECKS)), Trust.TRUSTED)
-        for n in range(WORKERS)
-    ]
-    lost = [end for end in ends if end is not None]
-    soon = sum(end <= SOON for end in lost)
-    return 100 * soon / WORKERS, 100 * len(lost) / WORKERS
+    ends = checks_until_lost(stage, answers(f"lost/{stage}", WORKERS, (accuracy, CHECKS)))
+    soon = (ends > 0) & (ends <= SOON)
+    return 100 * float(soon.mean()), 100 * float((ends > 0).mean())
 
 
 def probation_shares(stage: Stage, accuracy: float) -> tuple[float, float]:
     first = ever = 0
-    for n in range(WORKERS):
+    crowd = SETTINGS.crowd
+    given = answers(f"probation/{stage}", FEWER, (accuracy, crowd.probation_limit))
+    for row in given.tolist():
         standing = BEGIN[Trust.PROBATION]
-        for right in answers(f"probation/{stage}/{n}", (accuracy, CHECKS)):
+        for right in row:
             standing = follow(standing, Checked(right), stage, SETTINGS)
             if standing.trust is not Trust.PROBATION:
                 break
         passed = standing.trust is Trust.TRUSTED
         ever += passed
-        first += passed and standing.now.checks == SETTINGS.crowd.probation_items
-    return 100 * first / WORKERS, 100 * ever / WORKERS
+        first += passed and standing.now.checks == crowd.probation_items
+    return 100 * first / FEWER, 100 * ever / FEWER
 
 
 def delay(stage: Stage, good_checks: int) -> str:
     """Return how many answers at random it takes after that many of an average worker's."""
-    ends = []
-    for n in range(WORKERS):
-        stretches = ((QUALITY[stage], good_checks), (RANDOM[stage], CHECKS))
-        end = checks_until_lost(stage, answers(f"delay/{stage}/{n}", *stretches), Trust.TRUSTED)
-        if end is not None and end > good_checks:
-            ends.append(end - good_checks)
-    return f"{median(ends):.0f} / {quantiles(ends, n=10)[-1]:.0f}"
+    stretches = ((QUALITY[stage], good_checks), (RANDOM[stage], CHECKS))
+    ends = checks_until_lost(stage, answers(f"delay/{stage}", WORKERS, *stretches)) - good_checks
+    median, most = numpy.quantile(ends[ends > 0], (0.5, 0.9))
+    return f"{median:.0f} / {most:.0f}"
 
 
 def doubts(stage: Stage, since: DoubtSince) -> str:
@@ -134,11 +156,11 @@ def doubts(stage: Stage, since: DoubtSince) -> str:
     crowd: CrowdSettings = replace(SETTINGS.crowd, doubt_since=since)
     between = 0 if stage is Stage.DRAWING else round(1 / crowd.check_share) - 1
     caught = wronged = done = 0
-    for n in range(WORKERS // 10):
-        stretches = ((QUALITY[stage], 100), (RANDOM[stage], CHECKS))
+    given = answers(f"doubts/{stage}", FEWER, (QUALITY[stage], 100), (RANDOM[stage], CHECKS))
+    for row in given.tolist():
         standing, work, number = BEGIN[Trust.TRUSTED], list[Work[int]](), 0
         turned = 0
-        for check, right in enumerate(answers(f"doubts/{stage}/{n}", *stretches)):
+        for check, right in enumerate(row):
             if check == 100:
                 turned = number
             for _ in range(between):
@@ -155,7 +177,7 @@ def doubts(stage: Stage, since: DoubtSince) -> str:
         done += number - turned
         caught += sum(judgment > turned for judgment in doubted)
         wronged += sum(judgment <= turned for judgment in doubted)
-    return f"{100 * caught / done:.0f}% + {wronged / (WORKERS // 10):.1f}"
+    return f"{100 * caught / done:.0f}% + {wronged / FEWER:.1f}"
 
 
 if __name__ == "__main__":
