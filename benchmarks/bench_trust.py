@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.revoking import Work, doubtful
 from annotation.pipeline.settings import CrowdSettings, DoubtSince, Settings
-from annotation.pipeline.trust import Checked, Standing, Trust, follow, has_lost_trust
+from annotation.pipeline.trust import Checked, Standing, Trust, follow, is_hopeless
 from annotation.simulation.crowd import QUALITY, TYPICAL
 
 WORKERS = 10_000
@@ -36,7 +36,9 @@ BEGIN = {
 def main() -> None:
     before = time.perf_counter()
     crowd = SETTINGS.crowd
-    print(f"window {crowd.trust_window}, limit {crowd.trust_limit}, {WORKERS:,} workers each")
+    print(
+        f"window {crowd.trust_window}, limits {crowd.trust_limit} and {crowd.trust_drop_limit}, {WORKERS:,} workers each"
+    )
     print()
     print(f"trust lost, in % of workers, within {SOON} / {CHECKS} checks")
     print(f"{'stage':<14}{'average':>14}{'4 points less':>16}{'at the minimum':>17}")
@@ -88,19 +90,22 @@ def checks_until_lost(stage: Stage, right: Right) -> NDArray[numpy.int_]:
     The same as following every check, which is done for some rows to prove it, but faster: the
     rule looks at nothing but the numbers of right and of all checks in the window.
     """
-    window = SETTINGS.crowd.trust_window
-    minimum, limit = SETTINGS.minimum_performance[stage], SETTINGS.crowd.trust_limit
+    crowd, minimum = SETTINGS.crowd, SETTINGS.minimum_performance[stage]
+    window = crowd.trust_window
     wrong = numpy.pad(numpy.cumsum(~right, axis=1), ((0, 0), (1, 0)))
     lost = numpy.zeros(wrong.shape, dtype=bool)
+
+    def ends(checks: int, limit: float) -> NDArray[numpy.bool_]:
+        """Tell for every number of wrong answers among so many whether it is too high."""
+        return numpy.array(
+            [is_hopeless(checks - w, checks, minimum, limit) for w in range(checks + 1)]
+        )
+
     for checks in range(1, window + 1):
-        ends = [
-            has_lost_trust((True,) * (checks - w) + (False,) * w, minimum, limit)
-            for w in range(checks + 1)
-        ]
         if checks < window:
-            lost[:, checks] = numpy.array(ends)[wrong[:, checks]]
-        else:
-            lost[:, window:] = numpy.array(ends)[wrong[:, window:] - wrong[:, :-window]]
+            lost[:, checks] |= ends(checks, crowd.trust_limit)[wrong[:, checks]]
+        limit = crowd.trust_limit if checks == window else crowd.trust_drop_limit
+        lost[:, checks:] |= ends(checks, limit)[wrong[:, checks:] - wrong[:, :-checks]]
     found = numpy.argmax(lost, axis=1)
     for row in range(0, len(right), len(right) // 20):
         assert found[row] == _followed(stage, right[row])

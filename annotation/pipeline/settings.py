@@ -42,9 +42,11 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     probation_check_share: float = 1.0
     check_share: float = 0.02
     # Trust is lost when, by the latest checks, as many as the window holds, the probability that
-    # the worker's accuracy is at least the minimum falls below the limit; 0 leaves it to people.
+    # the worker's accuracy is at least the minimum falls below the limit; or, by fewer of them,
+    # below the second limit. Limits of 0 leave it to people.
     trust_window: int = 30
     trust_limit: float = 0.003
+    trust_drop_limit: float = 0.00001
     doubt_since: DoubtSince = DoubtSince.LAST_PASSED
     # Workers learn their accuracy after so many checked items, and not in between.
     show_accuracy_every: int = 10
@@ -158,6 +160,7 @@ _MOST: dict[str, float] = {
     "crowd.platform_percent": 100,
     # Above this, a few unlucky answers would do at every stage.
     "crowd.trust_limit": 0.1,
+    "crowd.trust_drop_limit": 0.1,
     "crowd.fee_percent": 100,
 }
 

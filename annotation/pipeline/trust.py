@@ -159,16 +159,32 @@ def is_enough(right: int, checks: int, minimum: float) -> bool:
     return checks > 0 and right >= _exact(minimum) * checks
 
 
-def has_lost_trust(recent: tuple[bool, ...], minimum: float, limit: float) -> bool:
-    """Tell whether the latest checks leave too little hope that the worker is good enough.
+def stretch_lost(recent: tuple[bool, ...], minimum: float, crowd: CrowdSettings) -> int:
+    """Return how many of the latest checks, by themselves, end trust; 0 if it is kept.
 
-    >>> has_lost_trust((False, False), 0.83, 0.05), has_lost_trust((False,) * 5, 0.83, 0.05)
-    (False, True)
+    All that the window holds, if they leave little hope that the worker is good enough; or fewer,
+    if those leave next to none: then the worker was good and has changed.
+
+    >>> stretch_lost((False, False), 0.8, CrowdSettings())
+    0
+    >>> stretch_lost((False, False, False, False), 0.8, CrowdSettings())
+    4
+    >>> stretch_lost((True,) * 20 + (False,) * 7, 0.8, CrowdSettings())
+    7
     """
-    right = sum(recent)
-    if len(recent) - right < LEAST_WRONG:
-        return False
-    return chance_at_least(minimum, right, len(recent)) < limit
+    if is_hopeless(sum(recent), len(recent), minimum, crowd.trust_limit):
+        return len(recent)
+    right = 0
+    for checks, is_right in enumerate(reversed(recent), start=1):
+        right += is_right
+        if is_hopeless(right, checks, minimum, crowd.trust_drop_limit):
+            return checks
+    return 0
+
+
+def is_hopeless(right: int, checks: int, minimum: float, limit: float) -> bool:
+    """Tell whether the chance that a worker is good enough is below the limit."""
+    return checks - right >= LEAST_WRONG and chance_at_least(minimum, right, checks) < limit
 
 
 def _checked(standing: Standing, right: bool, stage: Stage, settings: Settings) -> Standing:
@@ -184,11 +200,10 @@ def _checked(standing: Standing, right: bool, stage: Stage, settings: Settings) 
     told = now if now.checks % crowd.show_accuracy_every == 0 else standing.told
     standing = replace(standing, now=now, told=told)
     # A right answer never ends trust, even if the settings have become stricter since.
-    if not right and has_lost_trust(now.recent, minimum, crowd.trust_limit):
-        wrong = len(now.recent) - sum(now.recent)
-        return _revoked(
-            standing, f"{wrong} of your last {len(now.recent)} checked answers were wrong"
-        )
+    lost = 0 if right else stretch_lost(now.recent, minimum, crowd)
+    if lost:
+        wrong = now.recent[-lost:].count(False)
+        return _revoked(standing, f"{wrong} of your last {lost} checked answers were wrong")
     if standing.trust is Trust.PROBATION and now.checks >= crowd.probation_items:
         if is_enough(now.right, now.checks, minimum):
             return replace(standing, trust=Trust.TRUSTED)
@@ -240,12 +255,12 @@ def wrong_until_lost(tally: Tally, minimum: float, crowd: CrowdSettings) -> int 
     """Return how many wrong answers in a row would end trust; None if no number would.
 
     >>> wrong_until_lost(Tally(checks=10, right=10, recent=(True,) * 10), 0.8, CrowdSettings())
-    10
+    7
     """
     recent = tally.recent
     for wrong in range(1, crowd.trust_window + 1):
         recent = (*recent, False)[-crowd.trust_window :]
-        if has_lost_trust(recent, minimum, crowd.trust_limit):
+        if stretch_lost(recent, minimum, crowd):
             return wrong
     return None
 
