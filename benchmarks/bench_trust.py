@@ -37,7 +37,8 @@ def main() -> None:
     before = time.perf_counter()
     crowd = SETTINGS.crowd
     print(
-        f"window {crowd.trust_window}, limits {crowd.trust_limit} and {crowd.trust_drop_limit}, {WORKERS:,} workers each"
+        f"window {crowd.trust_window}, limits {crowd.trust_limit} and {crowd.trust_drop_limit}, "
+        f"{WORKERS:,} workers each"
     )
     print()
     print(f"trust lost, in % of workers, within {SOON} / {CHECKS} checks")
@@ -106,7 +107,7 @@ def checks_until_lost(stage: Stage, right: Right) -> NDArray[numpy.int_]:
             lost[:, checks] |= ends(checks, crowd.trust_limit)[wrong[:, checks]]
         limit = crowd.trust_limit if checks == window else crowd.trust_drop_limit
         lost[:, checks:] |= ends(checks, limit)[wrong[:, checks:] - wrong[:, :-checks]]
-    found = numpy.argmax(lost, axis=1)
+    found: NDArray[numpy.int_] = numpy.argmax(lost, axis=1)
     for row in range(0, len(right), len(right) // 20):
         assert found[row] == _followed(stage, right[row])
     return found
