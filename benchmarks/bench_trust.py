@@ -16,7 +16,8 @@ from annotation.pipeline.trust import Checked, Standing, Trust, follow, is_hopel
 from annotation.simulation.crowd import QUALITY, TYPICAL
 
 WORKERS = 10_000
-FEWER = 1_000
+IN_PROBATION = 2_000
+DOUBTED = 300
 CHECKS = 1_000
 SOON = 200
 # How often answers at random are right: one of two, one of three; and a box anywhere passes
@@ -132,7 +133,7 @@ def lost_shares(stage: Stage, accuracy: float) -> tuple[float, float]:
 def probation_shares(stage: Stage, accuracy: float) -> tuple[float, float]:
     first = ever = 0
     crowd = SETTINGS.crowd
-    given = answers(f"probation/{stage}", FEWER, (accuracy, crowd.probation_limit))
+    given = answers(f"probation/{stage}", IN_PROBATION, (accuracy, crowd.probation_limit))
     for row in given.tolist():
         standing = BEGIN[Trust.PROBATION]
         for right in row:
@@ -142,7 +143,7 @@ def probation_shares(stage: Stage, accuracy: float) -> tuple[float, float]:
         passed = standing.trust is Trust.TRUSTED
         ever += passed
         first += passed and standing.now.checks == crowd.probation_items
-    return 100 * first / FEWER, 100 * ever / FEWER
+    return 100 * first / IN_PROBATION, 100 * ever / IN_PROBATION
 
 
 def delay(stage: Stage, good_checks: int) -> str:
@@ -162,7 +163,7 @@ def doubts(stage: Stage, since: DoubtSince) -> str:
     crowd: CrowdSettings = replace(SETTINGS.crowd, doubt_since=since)
     between = 0 if stage is Stage.DRAWING else round(1 / crowd.check_share) - 1
     caught = wronged = done = 0
-    given = answers(f"doubts/{stage}", FEWER, (QUALITY[stage], 100), (RANDOM[stage], CHECKS))
+    given = answers(f"doubts/{stage}", DOUBTED, (QUALITY[stage], 100), (RANDOM[stage], CHECKS))
     for row in given.tolist():
         standing, work, number = BEGIN[Trust.TRUSTED], list[Work[int]](), 0
         turned = 0
@@ -183,7 +184,7 @@ def doubts(stage: Stage, since: DoubtSince) -> str:
         done += number - turned
         caught += sum(judgment > turned for judgment in doubted)
         wronged += sum(judgment <= turned for judgment in doubted)
-    return f"{100 * caught / done:.0f}% + {wronged / FEWER:.1f}"
+    return f"{100 * caught / done:.0f}% + {wronged / DOUBTED:.1f}"
 
 
 if __name__ == "__main__":
