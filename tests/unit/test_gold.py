@@ -3,7 +3,6 @@
 from collections import Counter
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -28,7 +27,6 @@ from annotation.pipeline.gold import (
 )
 from annotation.pipeline.gold_boxes import BAD_IOU, SAME_IOU, bad_boxes
 from annotation.pipeline.gold_known import (
-    KnownChain,
     KnownImage,
     imported_chains,
     known_annotation,
@@ -168,12 +166,11 @@ def test_verification_true_and_with_a_foreign_phrase() -> None:
         ("a red ball", "the toy"),
     }
     false = {words(g) for g in golds if g.answer == "false"}
-    assert (
-        false
-        == {("A man", "A tall person", "A girl"), ("A tall person", "A girl"), ("A man", "A girl")}
-        & false
-    )
-    assert ("A man", "A tall person", "A girl") in false
+    assert false == {
+        ("A man", "A tall person", "A girl"),
+        ("A tall person", "A girl"),
+        ("A man", "A girl"),
+    }
     assert all(g.shown.captions == (1, 2, 3, 4) for g in golds)
 
 
@@ -233,14 +230,15 @@ def test_a_small_thing_may_be_overlooked() -> None:
     assert {g.shown.boxes for g in golds if g.answer == "no"} == {(Rect(300, 210, 325, 225),)}
 
 
-@st.composite
-def rects(draw: st.DrawFn, width: int = 300, height: int = 200) -> Rect:
-    xs = sorted((draw(st.integers(1, width)), draw(st.integers(1, width))))
-    ys = sorted((draw(st.integers(1, height)), draw(st.integers(1, height))))
-    return Rect(xs[0], ys[0], xs[1], ys[1])
+def _rect(xs: tuple[int, int], ys: tuple[int, int]) -> Rect:
+    return Rect(min(xs), min(ys), max(xs), max(ys))
 
 
-@given(st.lists(rects(), min_size=1, max_size=4), st.lists(rects(), max_size=3), st.integers())
+across, down = st.integers(1, 300), st.integers(1, 200)
+rects = st.builds(_rect, st.tuples(across, across), st.tuples(down, down))
+
+
+@given(st.lists(rects, min_size=1, max_size=4), st.lists(rects, max_size=3), st.integers())
 def test_bad_boxes_are_surely_bad(own: list[Rect], foreign: list[Rect], seed: int) -> None:
     for bad in bad_boxes(own, foreign, 300, 200, Random(seed)):
         assert 1 <= bad.rect.xmin <= bad.rect.xmax <= 300
@@ -393,15 +391,17 @@ offers = st.lists(
 @given(offers, st.sets(st.integers(1, 40)), st.integers(0, 12), st.text())
 def test_handing_out(available: list[Offer], seen: set[int], count: int, seed: str) -> None:
     numbers = choose_gold(available, seen, count, seed)
-    by_number = {offer.number: offer for offer in available}
     fresh = [offer for offer in available if offer.number not in seen]
     assert len(numbers) == len(set(numbers)) == min(count, len(fresh))
     assert not seen.intersection(numbers)
     assert numbers == choose_gold(reversed(available), seen, count, seed)
-    images = [by_number[number].image for number in numbers]
-    if len(set(images)) < len(images):
-        # An image twice only when no new one was left for some answer.
-        assert len({offer.image for offer in fresh}) >= len(set(images))
+
+
+def test_no_image_twice_as_long_as_there_are_others() -> None:
+    available = [Offer(n, f"image {n // 4}", "yes" if n % 2 else "no") for n in range(80)]
+    for seed in range(20):
+        assert len({n // 4 for n in choose_gold(available, (), 20, str(seed))}) == 20
+    assert len(choose_gold(available, (), 30, "s")) == 30
 
 
 def test_the_least_used_come_first() -> None:
@@ -456,8 +456,3 @@ def test_a_question_that_most_get_wrong_is_withdrawn() -> None:
     assert not is_disputed(answers_of("----"))
     assert is_disputed(answers_of("---++"))
     assert not is_disputed(answers_of("--+++"))
-
-
-@pytest.mark.parametrize("chain", [KnownChain(mentions=())])
-def test_a_chain_without_phrases_has_no_types(chain: KnownChain) -> None:
-    assert chain.types == frozenset()
