@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer with pip, and make; no root, no services.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages run test lint format bench lock test-sqlite test-postgres
+.PHONY: help setup packages run test lint format bench lock screenshots test-sqlite test-postgres
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,6 +19,7 @@ help:
 	@echo "make lint    style, formatting, types and import rules, of Python and TypeScript"
 	@echo "make format  put the code into the project's format"
 	@echo "make bench   run every benchmark in turn"
+	@echo "make screenshots  write the documentation's pictures of the task pages anew"
 	@echo "make lock    write the lock files anew from pyproject.toml"
 
 # The copy of the lock file in the virtualenv says what is installed there; when it is the same as
@@ -93,6 +94,11 @@ bench: setup
 		echo "== $$file =="; \
 		$(BIN)/python -m "benchmarks.$$(basename "$$file" .py)"; \
 	done
+
+# In this order: the overview is made of the others.
+screenshots: setup
+	@$(BIN)/python -m tests.browsers
+	CHAINBOX_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest -p no:randomly tests/browser/tasks/test_screenshots.py
 
 lock: setup
 	$(BIN)/python scripts/lock.py

@@ -556,6 +556,15 @@ def test_a_test_leaves_out_what_was_withdrawn(campaign: models.Campaign, test_cl
     assert (finished.right, finished.asked) == (1, 1)
 
 
+def test_a_test_without_photos_is_with_nobody(campaign: models.Campaign, test_claim: Claim) -> None:
+    for name in ("first", "second"):
+        image_withdraw(image=image_named(campaign, name), reason="rights")
+    agree(test_claim)
+    opened(claim_of(campaign, worker="A2"))
+    result = sitting_open(claim=test_claim)
+    assert (result.sitting, result.empty) == (None, "nothing_left")
+
+
 # Erasing
 
 

@@ -71,16 +71,19 @@ interface MarkedProps {
 
 function Marked({ text, mark, numbered }: MarkedProps): JSX.Element {
   return (
-    <mark class={`mark mark-${markLook(mark.colour)}`}>
-      <bdi>{text}</bdi>
-      {numbered && (
-        <span class="mark-number">
-          <span class="unseen"> (phrase </span>
-          {mark.colour}
-          <span class="unseen">)</span>
-        </span>
-      )}
-    </mark>
+    // Round the mark, not in it: a line that breaks before it would keep a sliver of its colour.
+    <bdi>
+      <mark class={`mark mark-${markLook(mark.colour)}`}>
+        {text}
+        {numbered && (
+          <span class="mark-number">
+            <span class="unseen"> (phrase </span>
+            {mark.colour}
+            <span class="unseen">)</span>
+          </span>
+        )}
+      </mark>
+    </bdi>
   );
 }
 

@@ -30,6 +30,10 @@
 
   let gone = false;
   let asking = false;
+  // Returning the HIT leads somewhere already: what the status says meanwhile must not lead away.
+  document.addEventListener("submit", () => {
+    gone = true;
+  });
   async function ask() {
     if (gone || asking) return;
     asking = true;
@@ -37,6 +41,7 @@
       const answer = await fetch(work.dataset.statusUrl, { headers: { Accept: "application/json" } });
       if (!answer.ok || answer.redirected) return;
       const { status, seconds_left: left } = await answer.json();
+      if (gone) return;
       if (status === "Accepted" && left > 0) {
         end = performance.now() + left * 1000;
         return;

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import BrowserContext, Frame, FrameLocator, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Dialog, Frame, FrameLocator, Locator, Page, expect
 
 from annotation import models
 from annotation.actions.sittings import consent_give
@@ -139,8 +139,12 @@ class Watch:
         context.add_init_script(_TELL_VIOLATIONS)
         context.on("console", lambda message: self._hear(message.type, message.text))
         context.on("weberror", lambda error: self.said.append(str(error.error)))
-        context.on("dialog", lambda dialog: (self.said.append("dialog"), dialog.dismiss()))
+        context.on("dialog", self._refuse)
         context.on("request", lambda request: self.asked.append(request.url))
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _hear(self, kind: str, text: str) -> None:
         if kind == "error":
@@ -170,7 +174,7 @@ def axe(frame: Frame | Page) -> list[str]:
 
 
 def overflow(frame: Frame | Page) -> list[str]:
-    """Return what sticks out of the page at its sides."""
+    """Return what sticks out at the sides, of the page or of a part that cuts it off."""
     found: Sequence[str] = frame.evaluate(
         """() => {
           const width = document.documentElement.clientWidth;
@@ -180,9 +184,14 @@ def overflow(frame: Frame | Page) -> list[str]:
             const {left, right, width: own} = one.getBoundingClientRect();
             const seen = one.checkVisibility({visibilityProperty: true})
               && !one.closest(".unseen, .editor-said, .steps");
-            if (seen && own > 0 && (left < -1 || right > width + 1)) {
-              out.push(`${one.tagName}: ${one.textContent.slice(0, 40)}`);
+            if (!seen || own === 0) continue;
+            let cut = left < -1 || right > width + 1;
+            for (let part = one.parentElement; part && !cut; part = part.parentElement) {
+              const edge = part.getBoundingClientRect();
+              cut = getComputedStyle(part).overflowX !== "visible"
+                && (left < edge.left - 1 || right > edge.right + 1);
             }
+            if (cut) out.push(`${one.tagName}: ${one.textContent.slice(0, 40)}`);
           }
           return out;
         }"""

@@ -1,7 +1,6 @@
 """No serious barrier on any page, and nothing that the browser complains of.
 
-Every state is looked at in two ways that differ in both colours and size; the first state of each
-page in all four.
+Light and dark, large and small; states that all stages share are looked at in turn.
 """
 
 from collections.abc import Iterator
@@ -35,12 +34,19 @@ from tests.browser.tasks.pages import (
     preview_address,
     task_frame,
 )
+from tests.web.task_pages import claim_of, opened
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 LIGHT_AND_LARGE, DARK_AND_SMALL = ("light", DESKTOP), ("dark", PHONE)
 TWO = [LIGHT_AND_LARGE, DARK_AND_SMALL]
-ALL = list(product(("light", "dark"), (DESKTOP, PHONE)))
+# And a window where the two columns have just room.
+ALL = [*product(("light", "dark"), (DESKTOP, PHONE)), ("light", (1040, 700))]
+
+
+def in_turn(stage: Stage, state: int) -> list[tuple[str, tuple[int, int]]]:
+    """Return one of two ways to look: the other for the next stage, and for the next state."""
+    return [TWO[(list(Stage).index(stage) + state) % 2]]
 
 
 def check(page: Page, frame: Frame | Page, looks: list[tuple[str, tuple[int, int]]]) -> None:
@@ -107,10 +113,10 @@ def test_at_work(desk: Desk, watch: Watch, stage: Stage) -> None:
     open_questions_of(campaign, stage, at_least=2)
     shown = begin(desk, campaign, stage)
     frame = task_frame(desk.page)
-    check(desk.page, frame, ALL)
+    check(desk.page, frame, ALL if stage in {Stage.LINKS, Stage.DRAWING} else TWO)
     shown.get_by_text("Comment or report a problem").click()
     expect(shown.get_by_label("Comment (optional)")).to_be_visible()
-    check(desk.page, frame, TWO)
+    check(desk.page, frame, in_turn(stage, 0))
     with cut(desk):
         answer_button(shown, stage, list(LABELS[stage])[-1]).click()
         expect(shown.get_by_text("Not saved yet, trying again…")).to_be_visible()
@@ -118,7 +124,7 @@ def test_at_work(desk: Desk, watch: Watch, stage: Stage) -> None:
         expect(answer_button(shown, stage, list(LABELS[stage])[-1])).to_have_attribute(
             "aria-pressed", "true"
         )
-        check(desk.page, frame, TWO)
+        check(desk.page, frame, in_turn(stage, 1))
     expect(shown.get_by_text("Saved", exact=True)).to_be_visible()
     watch.forget("net::ERR_FAILED")
 
@@ -142,7 +148,7 @@ def test_a_test(desk: Desk, watch: Watch, stage: Stage) -> None:
         answer_lesson(shown, stage, lesson, right=right)
         expect(shown.get_by_text("✓ Right" if right else "✗ Not right")).to_be_visible()
         expect(shown.get_by_text(lesson.why)).to_be_visible()
-        check(desk.page, frame, TWO)
+        check(desk.page, frame, in_turn(stage, int(right)))
         shown.get_by_role("button", name="Next").click()
     answers = desk.sitting.questions.exclude(answer="")
     assert answers.count() == 2
@@ -160,7 +166,7 @@ def test_the_score(desk: Desk, watch: Watch, passes: bool) -> None:
     shown.get_by_role("button", name="Submit").click()
     title = "You have passed the test" if passes else "You have not passed the test this time"
     expect(shown.get_by_role("heading", name=title)).to_be_visible()
-    check(desk.page, task_frame(desk.page), ALL)
+    check(desk.page, task_frame(desk.page), TWO)
 
 
 def test_examples(desk: Desk, watch: Watch) -> None:
@@ -168,7 +174,7 @@ def test_examples(desk: Desk, watch: Watch) -> None:
     for stage in Stage:
         desk.page.goto(f"{desk.tasks}/hits/{campaign.pk}/{stage.value}/examples/")
         expect(desk.page.get_by_text("Worked examples")).to_be_visible()
-        check(desk.page, desk.page, ALL if stage is Stage.LINKS else TWO)
+        check(desk.page, desk.page, TWO if stage is Stage.DRAWING else in_turn(stage, 0))
 
 
 def test_previews(desk: Desk, watch: Watch) -> None:
@@ -176,7 +182,7 @@ def test_previews(desk: Desk, watch: Watch) -> None:
     for stage in Stage:
         desk.page.goto(preview_address(desk, campaign, stage))
         expect(desk.page.get_by_text("This is a preview.")).to_be_visible()
-        check(desk.page, desk.page, ALL if stage is Stage.LINKS else TWO)
+        check(desk.page, desk.page, TWO if stage is Stage.DRAWING else in_turn(stage, 0))
 
 
 def test_consent_given_or_not(desk: Desk, watch: Watch) -> None:
@@ -184,19 +190,24 @@ def test_consent_given_or_not(desk: Desk, watch: Watch) -> None:
     shown = desk.accept(desk.publish(campaign, Stage.LINKS))
     expect(shown.get_by_role("heading", name="Before you begin")).to_be_visible()
     frame = task_frame(desk.page)
-    check(desk.page, frame, ALL)
+    check(desk.page, frame, TWO)
     shown.get_by_role("button", name="I do not agree").click()
     expect(shown.get_by_role("heading", name="That is fine")).to_be_visible()
     check(desk.page, frame, TWO)
     assert not models.Consent.objects.exists()
 
 
-def test_nothing_to_do(desk: Desk, watch: Watch) -> None:
-    campaign = demo_campaign()
+@pytest.mark.parametrize("why", ["All questions that you can answer", "Other workers are at work"])
+def test_nothing_to_do(desk: Desk, watch: Watch, why: str) -> None:
+    campaign = demo_campaign(questions=100)
     agree(desk, campaign)
     open_questions_of(campaign, Stage.COVERAGE, at_least=1)
-    shown = desk.accept(desk.publish(campaign, Stage.QUALITY))
-    expect(shown.get_by_text("All questions that you can answer here")).to_be_visible()
+    if "Other" in why:
+        opened(claim_of(campaign, Stage.COVERAGE))
+    else:
+        models.OpenQuestion.objects.filter(stage=Stage.COVERAGE.value).delete()
+    shown = desk.accept(desk.publish(campaign, Stage.COVERAGE))
+    expect(shown.get_by_text(why)).to_be_visible()
     check(desk.page, task_frame(desk.page), TWO)
 
 
@@ -230,8 +241,9 @@ def test_answers_that_were_handed_in(desk: Desk, watch: Watch) -> None:
     campaign = demo_campaign(questions=2)
     shown = begin(desk, campaign, Stage.LINKS)
     desk.context.route("**/mturk/externalSubmit", lambda route: route.fulfill(status=204))
-    for _ in range(2):
-        shown.get_by_role("button", name="Yes", exact=True).click()
+    shown.get_by_role("button", name="Yes", exact=True).click()
+    expect(shown.get_by_text("2 of 2")).to_be_visible()
+    shown.get_by_role("button", name="Yes", exact=True).click()
     shown.get_by_role("button", name="Submit").click()
     expect(shown.get_by_role("heading", name="Your answers are saved")).to_be_visible()
     desk.page.reload()
