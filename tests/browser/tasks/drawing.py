@@ -208,6 +208,11 @@ class Hand:
     def button(self, name: str) -> Locator:
         return self.frame.get_by_role("button", name=name, exact=True)
 
+    def has(self, rect: Rect) -> None:
+        """Wait until the page shows this box."""
+        edges = f"{rect.xmin} {rect.ymin} {rect.xmax} {rect.ymax}"
+        expect(self.stage.locator("[data-rect]")).to_have_attribute("data-rect", edges)
+
     def saved(self) -> Rect | None:
         """Return the box that the server has."""
         shows(self.frame, "Saved")
