@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { apiOf } from "./api";
-import { answerWith, pageOf } from "./testing";
+import { answerWith, pageOf, sittingOf } from "./testing";
 
 const yes = answerWith({ answer: "yes" });
 
@@ -42,6 +42,28 @@ test("a draft that is called off ends at once", async () => {
   flight.abort();
   await expect(sent).rejects.toMatchObject({ kind: "network" });
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("what is sent names its sitting, drafts also their order by the server's clock", async () => {
+  const bodies: Record<string, unknown>[] = [];
+  vi.stubGlobal("fetch", async (_url: string, init: RequestInit) => {
+    bodies.push(JSON.parse(init.body as string));
+    return new Response(JSON.stringify(sittingOf([], { id: 7, clock: 5_000_000 })));
+  });
+  vi.setSystemTime(1000);
+  const api = apiOf(pageOf());
+  await api.open();
+  await api.draft(1, yes);
+  await api.draft(1, null);
+  vi.setSystemTime(500); // set back by the browser's owner
+  await api.draft(1, yes);
+  await api.finish([]);
+  expect(bodies.slice(1)).toMatchObject([
+    { sitting: 7, at: 5_000_000 },
+    { sitting: 7, at: 5_000_001 },
+    { sitting: 7, at: 5_000_002 },
+    { sitting: 7 },
+  ]);
 });
 
 test("half an emoji in a comment, or a sign that is no text, does not get the answer refused", async () => {

@@ -64,6 +64,23 @@ test("an answer is kept, sent, and the next question comes by itself", async () 
   expect(called("draft")).toMatchObject([{ number: 1, answer: { answer: "yes" } }]);
 });
 
+test("whoever goes elsewhere right after an answer stays there", async () => {
+  const controller = await loaded([itemOf(1), itemOf(2), itemOf(3)]);
+  controller.answer({ answer: "yes" }, true);
+  controller.go(2);
+  controller.go(0);
+  await settle(300);
+  expect(controller.snapshot.sitting?.position).toBe(0);
+});
+
+test("what is still being typed is sent when the page is left", async () => {
+  const controller = await loaded([itemOf(1, { answer: yes })]);
+  controller.change({ comment: "blurred" }, 800);
+  expect(called("draft")).toEqual([]);
+  controller.look(false);
+  expect(called("draft")).toMatchObject([{ answer: { comment: "blurred" } }]);
+});
+
 test("after the last question nothing happens by itself", async () => {
   const controller = await loaded([itemOf(1)]);
   controller.answer({ answer: "yes" }, true);
@@ -205,6 +222,7 @@ describe("handing in", () => {
     await settle(1500);
     expect(controller.snapshot.finishing).toBe("retrying");
     controller.change({ answer: "no" });
+    expect(controller.snapshot.sitting?.entries[0]?.answer.answer).toBe("yes");
     server.finish = () => ({ body: { fields: { a: "b" }, score: null } });
     window.dispatchEvent(new Event("online"));
     await done;
