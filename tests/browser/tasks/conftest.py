@@ -5,14 +5,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.test import override_settings
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.tasks.desk import Desk
-
-
-# As patient as the desk's clicks: a busy machine is slow, not wrong.
-expect.set_options(timeout=15_000)
 
 
 @pytest.fixture
