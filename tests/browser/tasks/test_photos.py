@@ -8,6 +8,7 @@ import pytest
 from django.core import signing
 from django.core.files.storage import default_storage
 from playwright.sync_api import FrameLocator, expect
+from pytest_django import Settings
 
 from annotation import models
 from annotation.actions.facts import judgments_record
@@ -28,6 +29,12 @@ from tests.browser.tasks.small_corpus import Pictured, small_campaign
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 LOST = "The photo could not be loaded."
+
+
+@pytest.fixture(autouse=True)
+def _own_files(settings: Settings, tmp_path: Path) -> None:
+    """Photos are stored by their content: what one test spoils must not be another's."""
+    settings.MEDIA_ROOT = tmp_path / "media"
 
 
 def file_of(campaign: models.Campaign, name: str) -> Path:
