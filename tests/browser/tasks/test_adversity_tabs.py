@@ -148,7 +148,7 @@ def test_returned_in_another_tab(desk: Desk, tmp_path: Path) -> None:
     desk.page.route(STATUS, lambda route: route.abort())
     tab = second_tab(desk)
     tab.get_by_role("button", name="Return").click()
-    expect(tab.locator("iframe")).to_have_count(0)
+    expect(tab.get_by_role("button", name="Accept and work")).to_be_visible()
     submit(frame)
     expect(frame.get_by_text("return", exact=False).first).to_be_visible()
     assert desk.assignment.status == AssignmentStatus.RETURNED
