@@ -145,9 +145,10 @@ def test_returned_in_another_tab(desk: Desk, tmp_path: Path) -> None:
     at(frame, "2 of 2")
     say(frame, "No")
     shows(frame, "Saved")
+    desk.page.route(STATUS, lambda route: route.abort())
     tab = second_tab(desk)
     tab.get_by_role("button", name="Return").click()
-    desk.page.route(STATUS, lambda route: route.abort())
+    expect(tab.get_by_role("button", name="Accept and work")).to_be_visible()
     submit(frame)
     expect(frame.get_by_text("return", exact=False).first).to_be_visible()
     assert desk.assignment.status == AssignmentStatus.RETURNED
