@@ -20,6 +20,7 @@ from annotation.pipeline.answers import (
     answers_digest,
     decode_answer,
     encode_answer,
+    remarks_problem,
     says_the_same,
     tidy,
 )
@@ -46,7 +47,7 @@ TIME_IS_UP = (
 def draft_save(
     *, claim: Claim, number: int, answer: Answer | None, sitting_id: int = 0, at: int = 0
 ) -> Graded | None:
-    """Keep an answer so far, or none; in a test it is final and comes back graded.
+    """Keep an answer so far, a remark without one, or nothing; a test's is final and graded.
 
     `at` is when the page sent it, by the clock that it got from us, in milliseconds: what arrives
     after something newer changes nothing.
@@ -60,8 +61,10 @@ def draft_save(
         question = _question(sitting, number)
         if sitting.kind == SittingKind.TEST:
             return _test_answer(sitting, question, answer, now)
-        if answer is not None:
+        if answer is not None and answer.answer:
             _check(sitting, question, answer)
+        elif answer is not None:
+            _refuse(question, remarks_problem(answer, decode_shown(question.shown)))
         if at == 0 or at >= question.sent_at:
             question.sent_at = at or question.sent_at
             _store(question, answer, now)
@@ -102,6 +105,10 @@ def _check(sitting: models.Sitting, question: models.SittingQuestion, answer: An
         height=question.image.height,
         ways=sitting_ways(sitting),
     )
+    _refuse(question, problem)
+
+
+def _refuse(question: models.SittingQuestion, problem: str | None) -> None:
     if problem:
         raise SittingRefusedError(Trouble.BAD_REQUEST, f"Question {question.number}: {problem}.")
 
@@ -170,6 +177,8 @@ def sitting_finish(
         _check(sitting, question, answer)
         _put(question, answer, now)
     models.SittingQuestion.objects.bulk_update(questions, ["answer", "comment", "saved_at"])
+    # Drafts of questions that have left the sitting meanwhile are no answers.
+    sitting.questions.exclude(released_at=None).update(answer="", comment="")
     if sitting.kind == SittingKind.TEST:
         _score(sitting, questions)
     sitting.status = SittingStatus.FINISHED

@@ -186,8 +186,19 @@ test("a full storage never brings back what was answered before", async () => {
   expect(real.getItem("chainbox.sitting.full-storage")).toBeNull();
 });
 
-test("a comment waits for its answer", async () => {
+test("a comment is saved before there is an answer", async () => {
   const controller = await loaded([itemOf(1)]);
+  controller.change({ comment: "blurred" });
+  await settle(5000);
+  expect(called("draft")).toMatchObject([{ answer: { answer: "", comment: "blurred" } }]);
+  expect(controller.open).toEqual([0]);
+  controller.change({ comment: "" });
+  await settle(5000);
+  expect(called("draft").at(-1)).toMatchObject({ answer: null });
+});
+
+test("in a test a comment waits for its answer", async () => {
+  const controller = await loaded([itemOf(1)], { mode: "test" });
   controller.change({ comment: "blurred" });
   await settle(5000);
   expect(called("draft")).toEqual([]);

@@ -24,9 +24,10 @@ from annotation.actions.sittings import (
 )
 from annotation.hits.presenting import finished_reply, sitting_reply
 from annotation.models import Fact, Sitting, SittingKind, SittingQuestion, SittingStatus, Worker
-from annotation.pipeline.answers import Answer
+from annotation.pipeline.answers import Answer, decode_answer, tidy
 from annotation.pipeline.facts import Judgment, decode_body
 from annotation.pipeline.questions import Stage, question_from_key
+from annotation.pipeline.showing import decode_shown
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim, sitting_score
 from tests.web.campaigns import answer, image_named, small_campaign
@@ -333,6 +334,30 @@ def test_drafts_overwrite_and_can_be_taken_back(campaign: models.Campaign) -> No
     assert trouble(refused) is Trouble.NOT_FOUND
     with pytest.raises(SittingRefusedError, match=r"Question 2: 'maybe' is no answer"):
         draft_save(claim=claim, number=2, answer=Answer(answer="maybe"))
+
+
+def test_a_remark_is_kept_before_there_is_an_answer(campaign: models.Campaign) -> None:
+    claim = claim_of(campaign)
+    sitting = opened(claim)
+    mark = decode_shown(sitting.questions.get(number=1).shown).marks[0]
+    remark = Answer(answer="", comment="blurred", cut_wrongly=(mark.mention,))
+    draft_save(claim=claim, number=1, answer=remark)
+    [first, *_] = sitting_reply(sitting_open(claim=claim), database_now()).items
+    assert first.answer is not None
+    assert (first.answer.answer, first.answer.comment) == ("", "blurred")
+    assert first.answer.cut_wrongly == (mark.mention,)
+    answers = all_answers(sitting)
+    with pytest.raises(SittingRefusedError, match="Question 1: '' is no answer here"):
+        sitting_finish(claim=claim, answers=answers | {1: remark})
+    for wrong in (
+        Answer(answer="", unrelated=(99,)),
+        Answer(answer="", cut_wrongly=(99,)),
+        Answer(answer="", way="drag"),
+    ):
+        with pytest.raises(SittingRefusedError, match="Question 1: "):
+            draft_save(claim=claim, number=1, answer=wrong)
+    sitting_finish(claim=claim, answers=answers)
+    assert decode_answer(sitting.questions.get(number=1).answer) == tidy(answers[1])
 
 
 def test_a_draft_that_arrives_after_a_newer_one_changes_nothing(campaign: models.Campaign) -> None:
