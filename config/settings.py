@@ -72,7 +72,7 @@ CHAINBOX_DATA = BASE_DIR / (os.environ.get("CHAINBOX_DATA") or "../shared/data")
 MEDIA_ROOT = CHAINBOX_VAR / "media"
 MEDIA_URL = "/media/"
 # Photos have signed addresses that are good for no longer than this.
-CHAINBOX_PHOTO_URL_SECONDS = int(os.environ.get("CHAINBOX_PHOTO_URL_SECONDS") or 3600)
+CHAINBOX_PHOTO_URL_SECONDS = int(os.environ.get("CHAINBOX_PHOTO_URL_SECONDS") or 7200)
 STATIC_ROOT = CHAINBOX_VAR / "static"
 STATIC_URL = "/static/"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ from annotation.pipeline.answers import (
     answers_digest,
     decode_answer,
     encode_answer,
+    remarks_problem,
     says_the_same,
     tidy,
 )
@@ -43,10 +44,16 @@ TIME_IS_UP = (
 )
 
 
-def draft_save(*, claim: Claim, number: int, answer: Answer | None) -> Graded | None:
-    """Keep an answer so far, or none; in a test it is final and comes back graded."""
+def draft_save(
+    *, claim: Claim, number: int, answer: Answer | None, sitting_id: int = 0, at: int = 0
+) -> Graded | None:
+    """Keep an answer so far, a remark without one, or nothing; a test's is final and graded.
+
+    `at` is when the page sent it, by the clock that it got from us, in milliseconds: what arrives
+    after something newer changes nothing.
+    """
     with transaction.atomic():
-        sitting, now = _at_work(claim)
+        sitting, now = _at_work(claim, sitting_id)
         if sitting.status == SittingStatus.FINISHED:
             raise SittingRefusedError(
                 Trouble.FINISHED, "The answers have been handed in; they cannot be changed."
@@ -54,17 +61,24 @@ def draft_save(*, claim: Claim, number: int, answer: Answer | None) -> Graded | 
         question = _question(sitting, number)
         if sitting.kind == SittingKind.TEST:
             return _test_answer(sitting, question, answer, now)
-        if answer is not None:
+        if answer is not None and answer.answer:
             _check(sitting, question, answer)
-        _store(question, answer, now)
+        elif answer is not None:
+            _refuse(question, remarks_problem(answer, decode_shown(question.shown)))
+        if at == 0 or at >= question.sent_at:
+            question.sent_at = at or question.sent_at
+            _store(question, answer, now)
         return None
 
 
-def _at_work(claim: Claim) -> tuple[models.Sitting, datetime]:
-    """Lock and return the sitting that somebody is at; it may be finished."""
+def _at_work(claim: Claim, sitting_id: int) -> tuple[models.Sitting, datetime]:
+    """Lock and return the sitting that somebody is at; it may be finished.
+
+    A page that was left open may hold one that has lapsed: it must not answer other questions.
+    """
     sitting = sitting_live(claim)
     now = database_now()
-    if sitting is not None and not is_over(sitting, now):
+    if sitting is not None and not is_over(sitting, now) and sitting_id in (0, sitting.pk):
         return sitting, now
     if sitting is not None or sittings_of(claim).exists():
         raise SittingRefusedError(Trouble.EXPIRED, TIME_IS_UP)
@@ -91,6 +105,10 @@ def _check(sitting: models.Sitting, question: models.SittingQuestion, answer: An
         height=question.image.height,
         ways=sitting_ways(sitting),
     )
+    _refuse(question, problem)
+
+
+def _refuse(question: models.SittingQuestion, problem: str | None) -> None:
     if problem:
         raise SittingRefusedError(Trouble.BAD_REQUEST, f"Question {question.number}: {problem}.")
 
@@ -105,7 +123,7 @@ def _put(question: models.SittingQuestion, answer: Answer | None, now: datetime)
 
 def _store(question: models.SittingQuestion, answer: Answer | None, now: datetime) -> None:
     _put(question, answer, now)
-    question.save(update_fields=["answer", "comment", "saved_at"])
+    question.save(update_fields=["answer", "comment", "saved_at", "sent_at"])
 
 
 def _test_answer(
@@ -133,13 +151,15 @@ def _answered(number: int) -> SittingRefusedError:
 
 
 @transaction.atomic
-def sitting_finish(*, claim: Claim, answers: Mapping[int, Answer]) -> models.Sitting:
+def sitting_finish(
+    *, claim: Claim, answers: Mapping[int, Answer], sitting_id: int = 0
+) -> models.Sitting:
     """Hand in all answers. The first time stands; the same again changes nothing.
 
     No judgment is recorded: the platform has to confirm the assignment first.
     """
     digest = answers_digest(answers)
-    sitting, now = _at_work(claim)
+    sitting, now = _at_work(claim, sitting_id)
     if sitting.status == SittingStatus.FINISHED:
         if sitting.digest != digest:
             raise SittingRefusedError(
@@ -157,6 +177,8 @@ def sitting_finish(*, claim: Claim, answers: Mapping[int, Answer]) -> models.Sit
         _check(sitting, question, answer)
         _put(question, answer, now)
     models.SittingQuestion.objects.bulk_update(questions, ["answer", "comment", "saved_at"])
+    # Drafts of questions that have left the sitting meanwhile are no answers.
+    sitting.questions.exclude(released_at=None).update(answer="", comment="")
     if sitting.kind == SittingKind.TEST:
         _score(sitting, questions)
     sitting.status = SittingStatus.FINISHED

@@ -22,20 +22,22 @@ def leases_take(*, sitting: models.Sitting) -> int:
     The database's constraint decides who gets what: never two live leases of one question.
     """
     wanted = settings_of(sitting.campaign).questions_per_hit[Stage(sitting.stage)]
-    taken = 0
+    taken = tried = 0
     for _ in range(TRIES):
         chosen = questions_choose(
             sitting.campaign, Stage(sitting.stage), sitting.worker, wanted - taken
         )
         if not chosen:
             break
-        taken = _insert(sitting, taken, chosen)
+        # The numbers of what others got stay unused.
+        taken = _insert(sitting, chosen, first=tried + 1)
+        tried += len(chosen)
         if taken == wanted:
             break
     return taken
 
 
-def _insert(sitting: models.Sitting, taken: int, chosen: Sequence[Choice]) -> int:
+def _insert(sitting: models.Sitting, chosen: Sequence[Choice], *, first: int) -> int:
     rows = [
         models.SittingQuestion(
             sitting=sitting,
@@ -44,7 +46,7 @@ def _insert(sitting: models.Sitting, taken: int, chosen: Sequence[Choice]) -> in
             key=choice.question.key,
             shown=encode_shown(shown(choice.state, choice.question)),
         )
-        for number, choice in enumerate(chosen, start=taken + 1)
+        for number, choice in enumerate(chosen, start=first)
     ]
     # In an order that all keep to, so that two who insert at once wait for each other at most once.
     rows.sort(key=lambda row: (row.image_id, row.key))

@@ -82,7 +82,9 @@ def sitting_open(*, claim: Claim) -> Opened:
             sitting = _new(claim, campaign, worker, now)
         if sitting is not None:
             return Opened(sitting=sitting)
-    return Opened(sitting=None, empty=why_empty(campaign, claim.stage))
+        if claim.kind == SittingKind.TEST:
+            return Opened(sitting=None, empty="nothing_left")
+        return Opened(sitting=None, empty=why_empty(campaign, claim.stage, worker))
 
 
 def _resume(claim: Claim, now: datetime) -> models.Sitting | None:

@@ -78,9 +78,7 @@ def _save(request: HttpRequest, campaign: models.Campaign, topic: str) -> HttpRe
     seen = request.POST.get("seen", "")
     row = guide_current(campaign, topic)
     try:
-        saved = guide_save(
-            campaign=campaign, topic=topic, source=source, seen=int(seen) if seen.isdecimal() else 0
-        )
+        saved = guide_save(campaign=campaign, topic=topic, source=source, seen=_version(seen))
     except GuideError as error:
         problems = [problem.removeprefix(f"{guide_file(topic)}: ") for problem in error.problems]
         return _editor(
@@ -103,6 +101,10 @@ def _save(request: HttpRequest, campaign: models.Campaign, topic: str) -> HttpRe
     else:
         messages.success(request, f"Saved as version {saved.version}. Workers get it from now on.")
     return redirect("guide", campaign_id=campaign.pk, topic=topic)
+
+
+def _version(seen: str) -> int:
+    return int(seen) if seen.isdecimal() and len(seen) < 10 else 0
 
 
 def _editor(

@@ -84,7 +84,9 @@ def draft(claim: Claim, body: bytes) -> wire.Saved:
     """Keep one answer so far."""
     sent = _decode(body, wire.Draft)
     answer = None if sent.answer is None else _answer(sent.number, sent.answer)
-    graded = draft_save(claim=claim, number=sent.number, answer=answer)
+    graded = draft_save(
+        claim=claim, number=sent.number, answer=answer, sitting_id=sent.sitting, at=sent.at
+    )
     return wire.Saved(feedback=feedback_shown(graded) if graded else None)
 
 
@@ -97,7 +99,8 @@ def finish(claim: Claim, body: bytes) -> wire.Finished:
         if one.number in answers:
             raise _refused(400, "bad_request", f"Question {one.number} has two answers.")
         answers[one.number] = _answer(one.number, one)
-    return finished_reply(sitting_finish(claim=claim, answers=answers))
+    finished = sitting_finish(claim=claim, answers=answers, sitting_id=sent.sitting)
+    return finished_reply(finished)
 
 
 @_endpoint

@@ -53,8 +53,11 @@ def consent_text(consent: CurrentConsent) -> wire.ConsentText:
 def sitting_reply(opened: Opened, now: datetime) -> wire.Sitting:
     """Return the reply to `open`."""
     sitting = opened.sitting
+    clock = int(now.timestamp() * 1000)
     if sitting is None:
         return wire.Sitting(
+            id=0,
+            clock=clock,
             items=(),
             ways=(),
             seconds_left=0,
@@ -65,6 +68,8 @@ def sitting_reply(opened: Opened, now: datetime) -> wire.Sitting:
         )
     finished = sitting.status == SittingStatus.FINISHED
     return wire.Sitting(
+        id=sitting.pk,
+        clock=clock,
         items=tuple(_items(sitting)),
         ways=msgspec.convert(sitting_ways(sitting), tuple[wire.Way, ...]),
         seconds_left=max(0, int((sitting.until - now).total_seconds())),

@@ -4,10 +4,12 @@ import time
 
 import msgspec
 from django.core import signing
+from django.utils.crypto import salted_hmac
 
 from annotation.selectors.sittings import Claim
 
 _SALT = "chainbox.hits.ticket"
+_KEY_SALT = "chainbox.hits.sitting"
 
 
 class BadTicketError(ValueError):
@@ -38,3 +40,12 @@ def ticket_read(token: str) -> Claim:
     if ticket.until < time.time():
         raise TicketExpiredError
     return ticket.claim
+
+
+def sitting_key(claim: Claim) -> str:
+    """Return a name for this worker at this assignment that says nothing to others.
+
+    The browser keeps answers under it: the same after a reload, another for the next worker.
+    """
+    about = "/".join((claim.kind, claim.assignment_id, claim.worker))
+    return salted_hmac(_KEY_SALT, about, algorithm="sha256").hexdigest()[:32]

@@ -20,7 +20,7 @@ from annotation import models
 from annotation.hits import wire
 from annotation.hits.arriving import Arrival, ArrivalError, arrival_read
 from annotation.hits.presenting import consent_text, guide_shown, lesson_items
-from annotation.hits.tokens import ticket_write
+from annotation.hits.tokens import sitting_key, ticket_write
 from annotation.models import SittingKind
 from annotation.pipeline.guides import StageGuide
 from annotation.pipeline.questions import Stage
@@ -113,6 +113,7 @@ def _accepted(task: _Task, arrival: Arrival) -> wire.Page:
         token=ticket_write(claim, 2 * settings_of(task.campaign).sitting_seconds),
         submit_url=arrival.submit_url,
         assignment_id=claim.assignment_id,
+        sitting_key=sitting_key(claim),
         consent=consent,
     )
 
@@ -143,5 +144,7 @@ def _with_headers(response: HttpResponse) -> HttpResponse:
     origins = " ".join(settings.CHAINBOX_MARKETPLACE_ORIGINS) or "'none'"
     response.headers[HEADER] = policy_text(frame_ancestors=origins, form_action=origins)
     response.headers["Cache-Control"] = "no-store"
+    # The examples open from a sandboxed frame: browsers refuse such a window any policy of its own.
+    response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

@@ -10,6 +10,8 @@ from annotation.pipeline.questions import Stage
 Way = Literal["drag", "extreme"]
 Reason = Literal["not_the_thing", "not_tight", "several_things", "already_covered"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
+# As large as a script's whole numbers are.
+Large = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
 
 
 class _Wire(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -91,8 +93,10 @@ class Score(_Wire, frozen=True):
 
 
 class Sitting(_Wire, frozen=True):
-    """The reply to `open`."""
+    """The reply to `open`. Its id is 0 where there is none; the clock is in milliseconds."""
 
+    id: int
+    clock: int
     items: tuple[Item, ...]
     ways: tuple[Way, ...]
     seconds_left: int
@@ -103,10 +107,12 @@ class Sitting(_Wire, frozen=True):
 
 
 class Draft(_Wire, frozen=True):
-    """The body of `draft`."""
+    """The body of `draft`. 0: for whatever sitting is open; after all that was sent before."""
 
     number: Count
     answer: Answer | None
+    sitting: Large = 0
+    at: Large = 0
 
 
 class Saved(_Wire, frozen=True):
@@ -117,6 +123,7 @@ class Finish(_Wire, frozen=True):
     """The body of `finish`: all answers."""
 
     answers: Annotated[tuple[NumberedAnswer, ...], msgspec.Meta(max_length=100)]
+    sitting: Large = 0
 
 
 class Finished(_Wire, frozen=True):

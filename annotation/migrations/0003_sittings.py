@@ -65,6 +65,7 @@ class Migration(migrations.Migration):
                 ('answer', models.TextField(blank=True)),
                 ('comment', models.TextField(blank=True)),
                 ('saved_at', models.DateTimeField(blank=True, null=True)),
+                ('sent_at', models.BigIntegerField(default=0)),
                 ('released_at', models.DateTimeField(blank=True, null=True)),
                 ('image', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.image')),
                 ('sitting', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='questions', to='annotation.sitting')),

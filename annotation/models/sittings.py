@@ -87,6 +87,8 @@ class SittingQuestion(models.Model):
     answer = models.TextField(blank=True)
     comment = models.TextField(blank=True)
     saved_at = models.DateTimeField(null=True, blank=True)
+    # When the page sent it, in milliseconds: what arrives after something newer changes nothing.
+    sent_at = models.BigIntegerField(default=0)
     released_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

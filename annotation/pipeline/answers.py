@@ -14,7 +14,10 @@ REASONS = ("not_the_thing", "not_tight", "several_things", "already_covered")
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An answer with what a worker reports beside it; the comment is no part of the dataset."""
+    """An answer with what a worker reports beside it; the comment is no part of the dataset.
+
+    While somebody has only a remark, `answer` is empty.
+    """
 
     answer: str
     rect: Rect | None = None
@@ -56,6 +59,13 @@ def answers_digest(answers: Mapping[int, Answer]) -> str:
     """Return a digest of all answers of a sitting: the same answers give the same one."""
     canonical = [(number, tidy(answers[number])) for number in sorted(answers)]
     return hashlib.sha256(msgspec.json.encode(canonical)).hexdigest()
+
+
+def remarks_problem(answer: Answer, shown: Shown) -> str | None:
+    """Say why this is no remark on what was shown; a remark may come before its answer."""
+    if answer.rect is not None or answer.way or answer.reasons:
+        return "there is a box or a reason but no answer"
+    return _reported_problem(answer, shown)
 
 
 def answer_problem(
@@ -101,6 +111,10 @@ def _reports_problem(answer: Answer, stage: Stage, shown: Shown) -> str | None:
     for reason in answer.reasons:
         if reason not in REASONS:
             return f"{reason!r} is no reason; there are {_either(REASONS)}"
+    return _reported_problem(answer, shown)
+
+
+def _reported_problem(answer: Answer, shown: Shown) -> str | None:
     mentions = {mark.mention for mark in shown.marks}
     for number in answer.cut_wrongly:
         if number not in mentions:

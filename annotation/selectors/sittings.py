@@ -1,6 +1,8 @@
 """Which questions a worker gets, and what a sitting holds."""
 
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -72,17 +74,19 @@ def questions_choose(
     Called in a transaction. On PostgreSQL what is chosen is locked until its end, and what others
     are choosing at this moment is passed over. One statement, read only as far as needed.
     """
-    chosen: list[Choice] = []
-    rows = _free_questions(campaign, stage, worker)
     # PostgreSQL locks a row when it is read: no more at a time than are needed.
-    for row in rows.iterator(chunk_size=limit):
+    rows = _free_questions(campaign, stage, worker).select_for_update(
+        skip_locked=True, of=("self",)
+    )
+    return list(islice(_for_worker(rows.iterator(chunk_size=limit), worker), limit))
+
+
+def _for_worker(rows: Iterable[models.OpenQuestion], worker: models.Worker) -> Iterator[Choice]:
+    for row in rows:
         question = question_from_key(row.key)
         state = row.image.stored_state.state
         if may_answer(state, question, worker.pk):
-            chosen.append(Choice(image_id=row.image_id, question=question, state=state))
-        if len(chosen) == limit:
-            break
-    return chosen
+            yield Choice(image_id=row.image_id, question=question, state=state)
 
 
 def _free_questions(
@@ -97,7 +101,6 @@ def _free_questions(
         .filter(~Exists(_live_leases()), ~Exists(judged), campaign=campaign, stage=stage.value)
         .select_related("image__stored_state")
         .order_by("pk")
-        .select_for_update(skip_locked=True, of=("self",))
     )
 
 
@@ -108,12 +111,16 @@ def _live_leases() -> QuerySet[models.SittingQuestion]:
     ).exclude(key="")
 
 
-def why_empty(campaign: models.Campaign, stage: Stage) -> Empty:
+def why_empty(campaign: models.Campaign, stage: Stage, worker: models.Worker) -> Empty:
     """Say why there is no question for a worker: others have what is left, or nothing is."""
-    with_others = models.OpenQuestion.objects.filter(
+    # What is free now was passed over because somebody is choosing it. Looked for first: by the
+    # time we look for leases they may have it.
+    free = _free_questions(campaign, stage, worker).iterator(chunk_size=1)
+    leased = models.OpenQuestion.objects.filter(
         Exists(_live_leases()), campaign=campaign, stage=stage.value
     )
-    return "with_others" if with_others.exists() else "nothing_left"
+    is_with_others = any(_for_worker(free, worker)) or leased.exists()
+    return "with_others" if is_with_others else "nothing_left"
 
 
 def campaign_find(campaign_id: int) -> models.Campaign | None:

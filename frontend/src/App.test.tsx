@@ -225,6 +225,16 @@ test("not agreeing asks nothing and says how to leave", async () => {
   expect(text("main")).toContain("Return");
 });
 
+test("coming back to the text about the study does not skip it", async () => {
+  const consent = { version: 1, title: "The study", paragraphs: ["It is small."] };
+  await show({ consent }, sittingOf([itemOf(1)]));
+  const back = new Event("pageshow");
+  Object.defineProperty(back, "persisted", { value: true });
+  await act(() => void window.dispatchEvent(back));
+  await pass(50);
+  expect(text("h1")).toBe("The study");
+});
+
 test("a problem is shown as it came", async () => {
   await show({ mode: "problem", problem: { title: "Not yours", text: "Sign in." } });
   expect(text("h1")).toBe("Not yours");

@@ -35,12 +35,27 @@ export interface Api {
 }
 
 export function apiOf(page: Pick<Page, "api" | "token">): Api {
+  // What arrives late must not replace what is newer, nor land in a later sitting: drafts say for
+  // which sitting they are, and when they were sent by the server's clock.
+  let sitting = 0;
+  let ahead = 0;
+  let last = 0;
+  const clock = (): number => {
+    last = Math.max(last + 1, Math.round(Date.now() + ahead));
+    return last;
+  };
   const post = <Reply>(name: string, body: unknown, options: SendOptions = {}): Promise<Reply> =>
     send<Reply>(`${page.api}${name}`, page.token, body, options);
   return {
-    open: () => post("open", {}),
-    draft: (number, answer, options) => post("draft", { number, answer }, options),
-    finish: (answers) => post("finish", { answers }),
+    open: async () => {
+      const opened = await post<Sitting>("open", {});
+      sitting = opened.id;
+      ahead = opened.clock - Date.now();
+      return opened;
+    },
+    draft: (number, answer, options) =>
+      post("draft", { sitting, at: clock(), number, answer }, options),
+    finish: (answers) => post("finish", { sitting, answers }),
     consent: async (version) => {
       await post("consent", { version });
     },
@@ -53,26 +68,36 @@ async function send<Reply>(
   body: unknown,
   options: SendOptions,
 ): Promise<Reply> {
-  const limit = AbortSignal.timeout(TIME_LIMIT);
-  const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
+  // By hand: signals that come with a time, or of two, are too new for some browsers.
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const timer = setTimeout(end, TIME_LIMIT);
+  options.signal?.addEventListener("abort", end);
   let response: Response;
   let text: string;
   try {
     response = await fetch(url, {
       method: "POST",
       headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
-      body: JSON.stringify(body),
+      body: JSON.stringify(body, readable),
       credentials: "omit",
       cache: "no-store",
       keepalive: options.keepalive ?? false,
-      signal,
+      signal: ending.signal,
     });
     text = await response.text();
   } catch {
     throw new RequestProblem("network", "The server cannot be reached. Check your connection.");
+  } finally {
+    clearTimeout(timer);
   }
   if (response.ok) return readJson(text) as Reply;
   throw problemOf(response.status, text);
+}
+
+/** Half an emoji, which a limit may leave, or a NUL: the server would refuse the whole answer. */
+function readable(_name: string, value: unknown): unknown {
+  return typeof value === "string" ? value.replace(/[\0\p{Cs}]/gu, "\ufffd") : value;
 }
 
 function readJson(text: string): unknown {

@@ -9,7 +9,7 @@ type Body = Record<string, unknown>;
 type Reply = { status?: number; body: unknown } | "cut";
 
 let calls: { name: string; body: Body }[];
-let server: Record<string, (body: Body) => Reply>;
+let server: Record<string, (body: Body) => Reply | Promise<Reply>>;
 
 const yes = answerWith({ answer: "yes", milliseconds: 5 });
 const settle = (milliseconds = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(milliseconds);
@@ -44,7 +44,7 @@ beforeEach(() => {
     const name = url.replace("/hits/api/", "");
     const body = JSON.parse(init.body as string) as Body;
     calls.push({ name, body });
-    const reply = server[name]?.(body) ?? "cut";
+    const reply = (await server[name]?.(body)) ?? "cut";
     if (reply === "cut") throw new TypeError("Failed to fetch");
     return new Response(JSON.stringify(reply.body), { status: reply.status ?? 200 });
   });
@@ -62,6 +62,23 @@ test("an answer is kept, sent, and the next question comes by itself", async () 
   await settle(300);
   expect(controller.snapshot.sitting?.position).toBe(1);
   expect(called("draft")).toMatchObject([{ number: 1, answer: { answer: "yes" } }]);
+});
+
+test("whoever goes elsewhere right after an answer stays there", async () => {
+  const controller = await loaded([itemOf(1), itemOf(2), itemOf(3)]);
+  controller.answer({ answer: "yes" }, true);
+  controller.go(2);
+  controller.go(0);
+  await settle(300);
+  expect(controller.snapshot.sitting?.position).toBe(0);
+});
+
+test("what is still being typed is sent when the page is left", async () => {
+  const controller = await loaded([itemOf(1, { answer: yes })]);
+  controller.change({ comment: "blurred" }, 800);
+  expect(called("draft")).toEqual([]);
+  controller.look(false);
+  expect(called("draft")).toMatchObject([{ answer: { comment: "blurred" } }]);
 });
 
 test("after the last question nothing happens by itself", async () => {
@@ -87,6 +104,45 @@ test("a reload without a connection to the server loses nothing", async () => {
   expect(called("draft")).toMatchObject([{ number: 1, answer: { answer: "no" } }]);
 });
 
+describe("loading once more while a sitting is in view", () => {
+  const held = (): { reply: Promise<Reply>; come(reply: Reply): void } => {
+    let come: (reply: Reply) => void = () => {};
+    const reply = new Promise<Reply>((resolve) => {
+      come = resolve;
+    });
+    return { reply, come };
+  };
+
+  test("keeps what is answered and saved meanwhile, which the reply cannot know", async () => {
+    const items = [itemOf(1, { answer: yes }), itemOf(2)];
+    const controller = await loaded(items);
+    controller.go(0);
+    const open = held();
+    server.open = () => open.reply;
+    const again = controller.load();
+    controller.answer({ answer: "no" }, false);
+    await settle();
+    expect(called("draft")).toMatchObject([{ number: 1, answer: { answer: "no" } }]);
+    open.come({ body: sittingOf(items) });
+    await again;
+    expect(controller.snapshot.sitting?.entries[0]?.answer.answer).toBe("no");
+    await settle();
+    expect(called("draft").at(-1)).toMatchObject({ number: 1, answer: { answer: "no" } });
+  });
+
+  test("does not bring back what was handed in meanwhile", async () => {
+    const items = [itemOf(1, { answer: yes })];
+    const controller = await loaded(items);
+    const open = held();
+    server.open = () => open.reply;
+    const again = controller.load();
+    await controller.finish();
+    open.come({ body: sittingOf(items) });
+    await again;
+    expect(controller.snapshot.phase).toMatchObject({ kind: "finished", when: "now" });
+  });
+});
+
 test("another worker on the same machine sees none of it", async () => {
   const first = await loaded([itemOf(1)]);
   first.answer({ answer: "no" }, false);
@@ -109,8 +165,40 @@ test("forbidden storage does not keep anybody from working", async () => {
   Reflect.deleteProperty(window, "localStorage");
 });
 
-test("a comment waits for its answer", async () => {
+test("a full storage never brings back what was answered before", async () => {
+  const first = await loaded([itemOf(1)], { sittingKey: "full-storage" });
+  server.draft = () => "cut";
+  first.answer({ answer: "yes" }, false);
+  const real = window.localStorage;
+  const full = {
+    getItem: (key: string) => real.getItem(key),
+    removeItem: (key: string) => real.removeItem(key),
+    setItem: () => {
+      throw new DOMException("full", "QuotaExceededError");
+    },
+  };
+  vi.stubGlobal("localStorage", full);
+  server.draft = () => ({ body: { feedback: null } });
+  first.answer({ answer: "no" }, false);
+  await settle(5000);
+  expect(called("draft").at(-1)).toMatchObject({ answer: { answer: "no" } });
+  // After a crash nothing is in memory: what the server has must win.
+  expect(real.getItem("chainbox.sitting.full-storage")).toBeNull();
+});
+
+test("a comment is saved before there is an answer", async () => {
   const controller = await loaded([itemOf(1)]);
+  controller.change({ comment: "blurred" });
+  await settle(5000);
+  expect(called("draft")).toMatchObject([{ answer: { answer: "", comment: "blurred" } }]);
+  expect(controller.open).toEqual([0]);
+  controller.change({ comment: "" });
+  await settle(5000);
+  expect(called("draft").at(-1)).toMatchObject({ answer: null });
+});
+
+test("in a test a comment waits for its answer", async () => {
+  const controller = await loaded([itemOf(1)], { mode: "test" });
   controller.change({ comment: "blurred" });
   await settle(5000);
   expect(called("draft")).toEqual([]);
@@ -145,6 +233,7 @@ describe("handing in", () => {
     await settle(1500);
     expect(controller.snapshot.finishing).toBe("retrying");
     controller.change({ answer: "no" });
+    expect(controller.snapshot.sitting?.entries[0]?.answer.answer).toBe("yes");
     server.finish = () => ({ body: { fields: { a: "b" }, score: null } });
     window.dispatchEvent(new Event("online"));
     await done;
@@ -231,6 +320,15 @@ describe("a test", () => {
     await settle(1000);
     expect(called("draft")).toHaveLength(1);
     expect(controller.open).toEqual([1]);
+  });
+
+  test("has no time that runs out: it keeps no question from others", async () => {
+    serve(sittingOf([itemOf(1)], { secondsLeft: 60 }));
+    const controller = controllerOf({ mode: "test" });
+    await controller.load();
+    expect(controller.snapshot.deadline).toBe(Number.POSITIVE_INFINITY);
+    await settle(61_000);
+    expect(controller.snapshot.phase.kind).toBe("asking");
   });
 
   test("takes over what was answered in another tab", async () => {

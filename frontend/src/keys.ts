@@ -24,12 +24,19 @@ const PRESSED_BY_ENTER = "a[href], button, summary, input";
 export function pageKey(press: KeyPress, clicked: Element | null = null): string | null {
   if (press.ctrlKey || press.altKey || press.metaKey) return null;
   if (press.repeat || press.isComposing || press.defaultPrevented) return null;
+  if (isTaken(press.target)) return null;
   const target = press.target instanceof Element ? press.target : null;
-  if (target?.closest(TYPING) || target?.closest("dialog")) return null;
   const name = keyName(press);
   const pressed = target?.closest(PRESSED_BY_ENTER);
   if (name === "enter" && pressed && pressed !== clicked) return null;
   return name;
+}
+
+/** Whether keys pressed there are not for the page: one types, or a dialog is open. */
+export function isTaken(target: EventTarget | null): boolean {
+  const typing = target instanceof Element && target.closest(TYPING) !== null;
+  // In some browsers a click on a dialog's text takes the focus from it: the page is the target.
+  return typing || document.querySelector("dialog[open]") !== null;
 }
 
 function keyName({ key, code, shiftKey }: KeyPress): string {

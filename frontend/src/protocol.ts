@@ -97,6 +97,10 @@ export interface Score {
 
 /** The reply to `open`. */
 export interface Sitting {
+  /** Names the sitting; what is sent says which one it is meant for. 0: there is none. */
+  readonly id: number;
+  /** The server's clock, in milliseconds. */
+  readonly clock: number;
   readonly items: readonly Item[];
   /** Which ways of drawing the worker may use, the first to begin with. */
   readonly ways: readonly Way[];

@@ -71,8 +71,8 @@ test("an answer goes out at once, with the ticket, and is reported as saved", as
   expect(states).toEqual(["saving", "saved"]);
 });
 
-test("an empty answer takes back what the server has", async () => {
-  saver.put(1, answerWith({ comment: "hm" }));
+test("a blank answer takes back what the server has", async () => {
+  saver.put(1, answerWith({ milliseconds: 900 }));
   await settle();
   expect(sent()).toEqual(["1 none"]);
 });

@@ -3,6 +3,7 @@
 import { type Api, RequestProblem } from "./api";
 import type { Answer, Saved } from "./protocol";
 import { waitAfter } from "./retrying";
+import { isBlank } from "./sitting";
 
 export type SaveState = "saved" | "saving" | "retrying" | "offline";
 
@@ -19,9 +20,9 @@ export interface SaverOptions {
   onRefused(number: number, answer: Answer, problem: RequestProblem): void;
 }
 
-/** An empty answer is none: the server forgets what it had. */
+/** A blank answer is none: the server forgets what it had. */
 function onWire(answer: Answer): Answer | null {
-  return answer.answer === "" ? null : answer;
+  return isBlank(answer) ? null : answer;
 }
 
 export class Saver {

@@ -64,11 +64,13 @@ describe("beginning", () => {
     expect(answerAt(state, 0)).toBe("");
   });
 
-  test("a comment without an answer is kept here and not sent", () => {
+  test("a comment without an answer is kept, sent, and no answer", () => {
     const comment = answerWith({ comment: "blurred" });
     const state = begin([itemOf(1)], keptOf(1, { answer: comment }), 0);
     expect(state.entries[0]?.answer.comment).toBe("blurred");
-    expect(unsent(state)).toEqual([]);
+    expect(unsent(state)).toEqual([1]);
+    expect(missing(state)).toEqual([0]);
+    expect(unsent(begin([itemOf(1, { answer: comment })], null, 0))).toEqual([]);
   });
 
   test("taking an answer back reaches the server too", () => {

@@ -91,7 +91,7 @@ function entryOf(item: Item, kept: Kept | undefined): Entry {
 export function unsent(state: State): readonly number[] {
   return state.items.flatMap((item, index) => {
     const answer = state.entries[index]?.answer ?? BLANK;
-    if (answer.answer === "") return item.answer === null ? [] : [item.number];
+    if (isBlank(answer)) return item.answer === null ? [] : [item.number];
     return item.answer !== null && sameAnswer(answer, item.answer) ? [] : [item.number];
   });
 }
@@ -99,6 +99,11 @@ export function unsent(state: State): readonly number[] {
 export function sameAnswer(one: Answer, other: Answer): boolean {
   const keys = Object.keys(BLANK) as (keyof Answer)[];
   return keys.every((key) => JSON.stringify(one[key]) === JSON.stringify(other[key]));
+}
+
+/** Neither answered nor remarked on: nothing that anybody would miss. */
+export function isBlank({ answer, comment, cutWrongly, unrelated }: Answer): boolean {
+  return answer === "" && comment === "" && cutWrongly.length + unrelated.length === 0;
 }
 
 export function isAnswered(entry: Entry): boolean {

@@ -24,7 +24,9 @@ function write(key: string, value: string): void {
     window.localStorage.setItem(key, value);
     memory.delete(key);
   } catch {
-    memory.set(key, value); // forbidden, or full
+    // Forbidden, or full. What is older must not be found there later.
+    drop(key);
+    memory.set(key, value);
   }
 }
 

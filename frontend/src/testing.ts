@@ -34,6 +34,8 @@ export function itemOf(number: number, change: Partial<Item> = {}): Item {
 
 export function sittingOf(items: readonly Item[], change: Partial<Sitting> = {}): Sitting {
   return {
+    id: 7,
+    clock: 1_000_000,
     items,
     ways: [],
     secondsLeft: 3600,

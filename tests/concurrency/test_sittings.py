@@ -4,11 +4,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from threading import Barrier
-from typing import TypeVar
+from threading import Barrier, Event
+from typing import Any, TypeVar
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from annotation.actions.answering import draft_save, sitting_finish
 from annotation.actions.confirming import sitting_confirm
@@ -61,6 +61,64 @@ def test_workers_who_open_at_once_get_different_questions(tmp_path: Path, images
     assert {result.empty for result in results if result.sitting is None} <= {"with_others"}
     if images == THREADS * 10:
         assert [len(keys(sitting)) for sitting in sittings] == [10] * THREADS
+
+
+def test_who_comes_second_gets_as_many_of_what_is_left(tmp_path: Path) -> None:
+    """Some of what a worker has chosen is another's when it is to be leased."""
+    campaign = small_campaign(tmp_path, [str(number) for number in range(30)])
+    claim = claim_of(campaign)
+    agree(claim)
+    quicker = [
+        SittingQuestion(image_id=row.image_id, key=row.key, number=row.pk, shown="")
+        for row in OpenQuestion.objects.filter(stage="links").order_by("pk")[1:10:2]
+    ]
+    sitting = opened(claim_of(campaign, worker="A2"))
+    sitting.questions.all().delete()
+    for row in quicker:
+        row.sitting = sitting
+
+    def lease_while_reading(execute: Any, sql: str, *rest: Any) -> Any:
+        result = execute(sql, *rest)
+        if "SKIP LOCKED" in sql and quicker:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(lease).result()
+        return result
+
+    def lease() -> None:
+        try:
+            SittingQuestion.objects.bulk_create(quicker)
+            quicker.clear()
+        finally:
+            connection.close()
+
+    with connection.execute_wrapper(lease_while_reading):
+        taken = sitting_open(claim=claim).sitting
+    assert taken is not None
+    assert not quicker
+    assert len(keys(taken)) == 10
+
+
+def test_what_others_are_choosing_at_this_moment_is_with_others(tmp_path: Path) -> None:
+    claim = claim_of(small_campaign(tmp_path, ["a", "b"]))
+    agree(claim)
+    chosen, answered = Event(), Event()
+
+    def choose() -> None:
+        with transaction.atomic():
+            assert list(OpenQuestion.objects.select_for_update())
+            chosen.set()
+            answered.wait()
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(choose)
+        chosen.wait()
+        try:
+            result = sitting_open(claim=claim)
+        finally:
+            answered.set()
+        other.result()
+    assert (result.sitting, result.empty) == (None, "with_others")
 
 
 def test_one_worker_who_opens_many_times_at_once_has_one_sitting(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from io import StringIO
 from pathlib import Path
 
+import msgspec
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -133,6 +134,7 @@ def test_settings_are_printed() -> None:
     assert "  coverage_votes = 2" in said
     assert "  drawing_way = choice" in said
     assert "  questions_per_hit.links = 10" in said
+    assert "  crowd.price_cents.links = 25" in said
     assert '  standing_box_types = ["people", "clothing", "bodyparts"]' in said
     assert models.CampaignSettings.objects.count() == 1
 
@@ -144,6 +146,8 @@ def test_settings_are_changed(campaign: models.Campaign) -> None:
         "questions_per_hit.links=5",
         "questions_per_hit.drawing=2",
         "merge_iou=0.85",
+        "crowd.check_share=0.2",
+        "crowd.price_cents.links=30",
         'standing_box_types=["people"]',
     )
     assert said.startswith("rides, settings version 2\n")
@@ -155,6 +159,11 @@ def test_settings_are_changed(campaign: models.Campaign) -> None:
         Stage.DRAWING: 2,
     }
     assert changed.merge_iou == 0.85
+    assert changed.crowd == msgspec.structs.replace(
+        Settings().crowd,
+        check_share=0.2,
+        price_cents=Settings().crowd.price_cents | {Stage.LINKS: 30},
+    )
     assert changed.standing_box_types == ("people",)
     assert changed.coverage_votes == Settings().coverage_votes
     # What is so already makes no new version.
@@ -187,6 +196,16 @@ def test_settings_are_changed(campaign: models.Campaign) -> None:
         (
             "minimum_performance.links=80",
             "`minimum_performance.links` must be a share from 0 to 1, not 80",
+        ),
+        ("crowd.check_share=2", "`crowd.check_share` must be a share from 0 to 1, not 2"),
+        ("crowd.trust_limit=0.5", "`crowd.trust_limit` must be at most 0.1, not 0.5"),
+        ("crowd.price_cents.links=-1", "`crowd.price_cents.links` must be at least 0, not -1"),
+        ("crowd.price_cents.link=1", "The setting 'crowd.price_cents' has no part 'link'; there "),
+        ("crowd.prices=1", "The setting 'crowd' has no part 'prices'; there are: crowd.platform"),
+        ("crowd.check_share.links=1", "'crowd.check_share' has no part 'links'; it has none"),
+        (
+            "crowd.probation_items=61",
+            "`crowd.probation_limit` must be at least `crowd.probation_items`, 61, not 60",
         ),
     ],
 )

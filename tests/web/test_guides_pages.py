@@ -235,3 +235,12 @@ def test_the_demo_researcher_may_edit(campaign: models.Campaign) -> None:
     assert client.login(username="researcher", password=DEMO_ACCOUNTS[1].password)
     page = client.get(address(campaign, "links")).content.decode()
     assert ">Save<" in page
+
+
+@pytest.mark.parametrize("nonsense", ["", "-1", "one", "9" * 5000])
+def test_a_version_that_nobody_could_have_seen_is_not_the_current_one(
+    editor: Client, campaign: models.Campaign, nonsense: str
+) -> None:
+    guide_save(campaign=campaign, topic="links", source="# theirs\n")
+    response = editor.post(address(campaign, "links"), {"source": "# mine\n", "seen": nonsense})
+    assert response.status_code == 409

@@ -19,6 +19,7 @@ from annotation.hits.endpoints import MAX_BYTES
 from annotation.hits.tokens import ticket_write
 from annotation.models import SittingKind
 from annotation.pipeline.questions import Stage
+from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim
 from tests.web.campaigns import HOSTILE, answer, small_campaign
 from tests.web.task_pages import LINKS_TEST, agree, claim_of
@@ -80,6 +81,8 @@ def test_open_gives_questions_as_they_are_shown(claim: Claim) -> None:
     assert (len(sitting.items), sitting.ways, sitting.finished, sitting.empty) == (3, (), False, "")
     assert (sitting.fields, sitting.score) == (None, None)
     assert 3590 <= sitting.seconds_left <= 3600
+    # Drafts are put in order by it, over reloads and on other machines.
+    assert abs(sitting.clock - database_now().timestamp() * 1000) < 30_000
     item = sitting.items[0]
     assert item.phrase == "The guy"
     assert [(c.number, c.marks) for c in item.captions] == [

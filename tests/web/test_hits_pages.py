@@ -86,6 +86,21 @@ def test_the_page_of_an_assignment(client: Client, campaign: models.Campaign) ->
     )
 
 
+def test_the_browser_keeps_answers_by_worker_and_assignment(
+    client: Client, campaign: models.Campaign
+) -> None:
+    """A shared machine must not show one worker's answers to the next."""
+
+    def key(**changes: str) -> str:
+        found: str = page_of(client.get(address(campaign), QUERY | changes))["sittingKey"]
+        return found
+
+    assert len(key()) == 32
+    assert key() == key()
+    assert len({key(), key(workerId="A2"), key(assignmentId="ASG2")}) == 3
+    assert "A1" not in key()
+
+
 def test_opening_a_page_writes_nothing_and_needs_few_statements(
     client: Client, campaign: models.Campaign
 ) -> None:

@@ -16,8 +16,8 @@ from tests.web.campaigns import image_named, small_campaign
 
 pytestmark = pytest.mark.django_db
 
-# The beginning of a window, so that an address lives its whole hour.
-START = 1_800_000_000 // 1800 * 1800
+# The beginning of a window, so that an address lives its whole time.
+START = 1_800_000_000 // 3600 * 3600
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_anybody_with_the_address_gets_the_photo(client: Client, image: models.I
     assert response.status_code == 200
     assert response.headers["Content-Type"] == "image/png"
     assert response.headers["X-Content-Type-Options"] == "nosniff"
-    assert response.headers["Cache-Control"] == "private, max-age=3000, immutable"
+    assert response.headers["Cache-Control"] == "private, max-age=6600, immutable"
     assert "Set-Cookie" not in response.headers
     content = b"".join(response.streaming_content)  # type: ignore[attr-defined]  # a FileResponse
     with default_storage.open(image.file) as stored:
@@ -51,18 +51,18 @@ def test_anybody_with_the_address_gets_the_photo(client: Client, image: models.I
 def test_the_address_stays_the_same_for_a_while(image: models.Image) -> None:
     with at(0):
         first = photo_url(image)
-    with at(1799):
+    with at(3599):
         assert photo_url(image) == first
-    with at(1800):
+    with at(3600):
         assert photo_url(image) != first
 
 
 def test_an_address_expires(client: Client, image: models.Image) -> None:
     with at(100):
         url = photo_url(image)
-    with at(3600):
+    with at(7200):
         assert status(client, url) == 200
-    with at(3601):
+    with at(7201):
         response = client.get(url)
     assert response.status_code == 410
     assert "expired" in response.content.decode()

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -18,7 +19,7 @@ class Command(DatabaseCommand):
     help = (
         "Print a campaign's settings. With NAME=VALUE the campaign gets a new version of them; "
         "what was decided under the old version stays as it is. A value is written as JSON or as "
-        "a plain word: coverage_votes=3, drawing_way=random, questions_per_hit.links=5. The "
+        "a plain word: coverage_votes=3, drawing_way=random, crowd.price_cents.links=30. The "
         "settings are explained in docs/protocol.md."
     )
 
@@ -37,14 +38,18 @@ class Command(DatabaseCommand):
             except CampaignError as error:
                 raise CommandError(f"{error}; nothing was changed.") from error
         self.stdout.write(f"{campaign.name}, settings version {settings.version}")
-        for name, value in msgspec.to_builtins(settings).items():
-            if name == "version":
-                continue
-            if isinstance(value, dict):
-                for key, inner in value.items():
-                    self.stdout.write(f"  {name}.{key} = {_words(inner)}")
-            else:
+        for name, value in _named(msgspec.to_builtins(settings)):
+            if name != "version":
                 self.stdout.write(f"  {name} = {_words(value)}")
+
+
+def _named(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value with its name, as `questions_per_hit.links`."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _named(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
 
 
 def read_changes(assignments: list[str], settings: Settings) -> dict[str, Any]:
@@ -56,18 +61,27 @@ def read_changes(assignments: list[str], settings: Settings) -> dict[str, Any]:
         name, equals, text = assignment.partition("=")
         if not equals:
             raise CommandError(f"{assignment!r} is no assignment; write NAME=VALUE.")
-        name, _, key = name.partition(".")
-        if name not in current:
-            raise CommandError(f"There is no setting {name!r}; there are: {', '.join(current)}.")
-        if not key:
-            changed[name] = _value(text)
-        elif not isinstance(changed[name], dict) or key not in changed[name]:
-            keys = current[name] if isinstance(current[name], dict) else ()
-            hint = f"there are: {', '.join(f'{name}.{k}' for k in keys)}" if keys else "it has none"
-            raise CommandError(f"The setting {name!r} has no part {key!r}; {hint}.")
-        else:
-            changed[name][key] = _value(text)
+        _assign(changed, name, _value(text))
     return {name: value for name, value in changed.items() if value != current[name]}
+
+
+def _assign(values: dict[str, Any], name: str, value: Any) -> None:
+    """Set the value of that name, `crowd.price_cents.links` in as many steps as it has."""
+    first, *rest = name.split(".")
+    if first not in values:
+        raise CommandError(f"There is no setting {first!r}; there are: {', '.join(values)}.")
+    whole, last = first, first
+    inside = values
+    for part in rest:
+        inner = inside[last]
+        if not isinstance(inner, dict) or part not in inner:
+            keys = inner if isinstance(inner, dict) else ()
+            hint = (
+                f"there are: {', '.join(f'{whole}.{k}' for k in keys)}" if keys else "it has none"
+            )
+            raise CommandError(f"The setting {whole!r} has no part {part!r}; {hint}.")
+        whole, last, inside = f"{whole}.{part}", part, inner
+    inside[last] = value
 
 
 def _value(text: str) -> Any:

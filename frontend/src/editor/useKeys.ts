@@ -1,4 +1,5 @@
 import { useLayoutEffect, useState } from "preact/hooks";
+import { isTaken } from "../keys";
 import type { BoxEditorProps } from "./BoxEditor";
 import type { Part, Pixel } from "./geometry";
 import { between, nudged } from "./geometry";
@@ -112,7 +113,7 @@ export function usePageKeys(on: boolean, editing: Editing, hide: (hidden: boolea
   useLayoutEffect(() => {
     if (!on) return;
     const down = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || isTyping(event.target)) return;
+      if (event.defaultPrevented || isTaken(event.target)) return;
       const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
       if (plain && event.key.toLowerCase() === "h") hide(true);
       else if (!undoKey(event, editing)) return;
@@ -132,11 +133,4 @@ export function usePageKeys(on: boolean, editing: Editing, hide: (hidden: boolea
       window.removeEventListener("blur", show);
     };
   });
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof Element &&
-    target.closest("input, textarea, select, [contenteditable]") !== null
-  );
 }

@@ -76,7 +76,8 @@ function watchPage(controller: Controller): () => void {
   const left = (): void => controller.look(false);
   const back = (event: PageTransitionEvent): void => {
     // Out of the back/forward cache: the server may have moved on meanwhile.
-    if (event.persisted) void controller.load();
+    const agreed = controller.snapshot.phase.kind !== "consent";
+    if (event.persisted && agreed) void controller.load();
   };
   const online = (): void => controller.retryNow();
   document.addEventListener("visibilitychange", seen);

@@ -60,8 +60,10 @@ export function Asking({ page, controller }: AskingProps): JSX.Element | null {
 
   useKeys((key) => {
     const choice = view.choices.find((each) => each.key === key);
-    if (choice) onAnswer(choice.answer);
-    else if (key === "p") controller.go(position - 1);
+    if (choice) {
+      leaveAnswers();
+      onAnswer(choice.answer);
+    } else if (key === "p") controller.go(position - 1);
     else if (key === "enter") onNext();
     else if (key === "?") document.getElementById("keys-button")?.click();
     else return props !== null && (view.onKey?.(key, props) ?? false);
@@ -125,6 +127,12 @@ function Blind(): JSX.Element {
       <HowToReturn />
     </div>
   );
+}
+
+/** Enter is to go on after a key, not to press the answer that happens to have the focus. */
+function leaveAnswers(): void {
+  const focused = document.activeElement;
+  if (focused instanceof HTMLElement && focused.closest(".answers")) focused.blur();
 }
 
 /** Single keys, wherever the focus is. `take` says whether the key was one of the page's. */

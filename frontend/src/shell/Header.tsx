@@ -7,7 +7,7 @@ const SAVE_TEXT: Readonly<Record<SaveState, string>> = {
   saved: "Saved",
   saving: "Saving…",
   retrying: "Not saved yet, trying again…",
-  offline: "No connection. Your answers are kept here.",
+  offline: "Not saved yet: no connection. Keep this page open.",
 };
 
 interface HeaderProps {

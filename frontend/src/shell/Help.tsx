@@ -24,7 +24,7 @@ export function Help({ stage, guide, view }: HelpProps): JSX.Element {
       <p class="links">
         {guide.examplesUrl && (
           <a href={guide.examplesUrl} target="_blank" rel="noopener">
-            Worked examples <span aria-hidden="true">↗</span>
+            <span class="unseen">Worked </span>Examples <span aria-hidden="true">↗</span>
             <span class="unseen"> (opens a new tab)</span>
           </a>
         )}

@@ -67,7 +67,7 @@ export function Navigation(props: NavigationProps): JSX.Element {
 
 function stateText(complete: boolean, finishing: NavigationProps["finishing"]): string {
   if (finishing === "retrying") {
-    return "No connection. Your answers are kept here and sent as soon as it is back.";
+    return "Not sent yet. Your answers are kept here, and sent as soon as the site answers.";
   }
   return complete && finishing === "no" ? "All questions are answered. You can submit now." : "";
 }

@@ -5,10 +5,26 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.test import override_settings
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
+from tests.browser.tasks.cookies import browser_with_cookies
 from tests.browser.tasks.desk import Desk
+from tests.browser.tasks.turns import turns_taken
+
+# Others may be using the machine.
+expect.set_options(timeout=15_000)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A Chromium whose user has blocked third parties' cookies, whatever the build's default."""
+    profile = tmp_path_factory.mktemp("profile")
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright waits in an event loop of its own thread, which Django takes for async code.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        with browser_with_cookies(playwright.chromium, profile, third_party=False) as chromium:
+            yield chromium
 
 
 @pytest.fixture
@@ -19,3 +35,9 @@ def desk(browser: Browser, live_server: LiveServer) -> Iterator[Desk]:
     with override_settings(CHAINBOX_MARKETPLACE_ORIGINS=[f"http://127.0.0.1:{port}"]):
         yield Desk(context, live_server)
     context.close()
+
+
+@pytest.fixture(autouse=True)
+def _turns() -> Iterator[None]:
+    with turns_taken():
+        yield

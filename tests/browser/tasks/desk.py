@@ -23,27 +23,39 @@ QUESTION = (
 )
 
 
+def origins_of(live_server: LiveServer) -> tuple[str, str]:
+    """Return where the marketplace and where the task pages are."""
+    port = urlsplit(live_server.url).port
+    return f"http://127.0.0.1:{port}", f"http://localhost:{port}"
+
+
 class Desk:
     """One worker, one HIT, one browser window."""
 
-    def __init__(self, context: BrowserContext, live_server: LiveServer) -> None:
-        port = urlsplit(live_server.url).port
+    def __init__(
+        self,
+        context: BrowserContext,
+        live_server: LiveServer,
+        origins: tuple[str, str] | None = None,
+        worker: Worker | None = None,
+    ) -> None:
         self.context = context
-        self.marketplace = f"http://127.0.0.1:{port}"
-        self.tasks = f"http://localhost:{port}"
+        self.marketplace, self.tasks = origins or origins_of(live_server)
         self.requester = make_requester()
-        self.worker: Worker = new_worker()
+        self.worker: Worker = worker or new_worker()
         self.page: Page = context.new_page()
         self.page.set_default_timeout(15_000)
-        session = signed_in(self.worker).cookies["sessionid"].value
+        self.session = signed_in(self.worker).cookies["sessionid"].value
         context.add_cookies(
-            [{"name": "sessionid", "value": session, "url": self.marketplace}],
+            [{"name": "sessionid", "value": self.session, "url": self.marketplace}],
         )
 
     def publish(self, campaign: models.Campaign, stage: Stage, test: bool = False) -> HIT:
         """Publish a HIT of the stage, or of its test, as the requester's side does."""
         url = f"{self.tasks}/hits/{campaign.pk}/{stage.value}/" + ("test/" if test else "")
-        return new_hit(self.requester, question=QUESTION.format(url=escape(url)))
+        # Of a type of its own: the marketplace shows one HIT of each type.
+        title = f"{stage.value} test" if test else stage.value
+        return new_hit(self.requester, question=QUESTION.format(url=escape(url)), title=title)
 
     def preview(self, hit: HIT) -> FrameLocator:
         self.page.goto(f"{self.marketplace}/marketplace/groups/{hit.hit_type.hit_type_id}/")

@@ -1,243 +1,205 @@
-"""The pages of the demo campaign as the documentation shows them, always the same."""
+"""A whole sitting of each stage, played with a mouse or with a keyboard."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from playwright.sync_api import FloatRect, FrameLocator, expect
+from msgspec.structs import replace
+from playwright.sync_api import Locator, expect
 
-from annotation import models
-from annotation.actions.facts import judgments_record
-from annotation.actions.people import workers_simulated
-from annotation.pipeline.questions import Question, Stage, question_from_key
-from annotation.pipeline.showing import shown
-from annotation.pipeline.state import ImageState
-from annotation.simulation.crowd import PERFECT, Crowd
-from annotation.simulation.run import answer_key
-from annotation.simulation.work import next_judgments
-from tests.browser.tasks.corpus import demo_campaign
-from tests.browser.tasks.desk import QUESTION, Desk
-from tests.browser.tasks.pages import (
-    agree,
-    answer_lesson,
-    lessons_of,
-    on_screen,
-    preview_address,
-)
-from tests.marketplace.site import new_hit
+from annotation.pipeline.answers import Answer
+from annotation.pipeline.geometry import Rect
+from annotation.pipeline.questions import Stage
+from annotation.pipeline.showing import Shown, decode_shown
+from tests.browser.tasks.corpus import demo_campaign, open_questions_of
+from tests.browser.tasks.desk import Desk
+from tests.browser.tasks.handed_in import check_answers, expect_submitted
+from tests.browser.tasks.hands import Hands, Pixel
 
-# The frame's height, and a window in which the frame is about 1000 pixels wide.
-HEIGHT = 600
-WINDOW = (1066, 800)
-PHONE_WINDOW, PHONE_HEIGHT = (412, 900), 720
-# The marketplace's, round the frame.
-BORDER = 1
+# All signs that are keys of a page: while somebody writes they must be no answers.
+COMMENT = "n y t f g b p 1 2 3 4 ? “quoted” <b>&amp; ünï\U0001f408"
 
 
-def links(desk: Desk) -> bytes:
-    return _picture(_at_work(desk, "mariachi", Stage.LINKS))
+class Reply(NamedTuple):
+    """An answer, what its button is called, and its key."""
+
+    answer: str
+    label: str
+    key: str
 
 
-def verification(desk: Desk) -> bytes:
-    return _picture(_at_work(desk, "cows", Stage.VERIFICATION))
-
-
-def requirement(desk: Desk) -> bytes:
-    return _picture(_at_work(desk, "coffee", Stage.REQUIREMENT))
-
-
-def drawing(desk: Desk) -> bytes:
-    """An edge of a box is being adjusted; the magnifier is up."""
-    frame = _at_work(desk, "chickens", Stage.DRAWING, boxes=2, phrase="Four brown chickens")
-    page = desk.page
-    frame.get_by_role("radio", name="Drag").check(force=True)
-    page.mouse.move(*on_screen(frame, 291, 58))
-    page.mouse.down()
-    page.mouse.move(*on_screen(frame, 455, 399), steps=4)
-    page.mouse.up()
-    page.mouse.move(*on_screen(frame, 455, 230))
-    page.mouse.down()
-    page.mouse.move(*on_screen(frame, 441, 230), steps=4)
-    expect(frame.locator(".loupe")).to_be_visible()
-    taken = _picture(frame, rest=False)
-    page.mouse.up()
-    return taken
-
-
-def quality(desk: Desk) -> bytes:
-    return _picture(_at_work(desk, "kitten", Stage.QUALITY, boxes=1))
-
-
-def coverage(desk: Desk) -> bytes:
-    phrase = "A set of African drums"
-    return _picture(_at_work(desk, "drums", Stage.COVERAGE, boxes=2, phrase=phrase))
-
-
-def feedback(desk: Desk) -> bytes:
-    frame = _test(desk, Stage.QUALITY)
-    answer_lesson(frame, Stage.QUALITY, lessons_of(desk)[0], right=True)
-    expect(frame.get_by_text("✓ Right")).to_be_visible()
-    frame.get_by_role("button", name="Next").click()
-    answer_lesson(frame, Stage.QUALITY, lessons_of(desk)[1], right=False)
-    expect(frame.get_by_text("✗ Not right")).to_be_visible()
-    return _picture(frame)
-
-
-def score(desk: Desk) -> bytes:
-    frame = _test(desk, Stage.COVERAGE)
-    lessons = lessons_of(desk)
-    for number, lesson in enumerate(lessons, start=1):
-        expect(frame.get_by_text(f"{number} of {len(lessons)}")).to_be_visible()
-        answer_lesson(frame, Stage.COVERAGE, lesson, right=number > 1)
-        expect(frame.get_by_text("Right" if number > 1 else "Not right")).to_be_visible()
-        if number < len(lessons):
-            frame.get_by_role("button", name="Next").click()
-    frame.get_by_role("button", name="Submit").click()
-    expect(frame.get_by_role("heading", name="You have")).to_be_visible()
-    return _picture(frame, photo=False)
-
-
-def consent(desk: Desk) -> bytes:
-    frame = _accept(desk, demo_campaign(), Stage.LINKS, agreed=False)
-    expect(frame.get_by_role("heading", name="Before you begin")).to_be_visible()
-    return _picture(frame, photo=False)
-
-
-def examples(desk: Desk) -> bytes:
-    """In a tab of its own, as workers open it."""
-    desk.page.goto(f"{desk.tasks}/hits/{demo_campaign().pk}/drawing/examples/")
-    desk.page.get_by_role("link", name="2", exact=True).click()
-    return _tab(desk)
-
-
-def preview(desk: Desk) -> bytes:
-    desk.page.goto(preview_address(desk, demo_campaign(), Stage.COVERAGE))
-    return _tab(desk)
-
-
-def phone(desk: Desk) -> bytes:
-    width, height = PHONE_WINDOW
-    desk.page.set_viewport_size({"width": width, "height": height})
-    frame = _at_work(desk, "rocket", Stage.QUALITY, boxes=1, height=PHONE_HEIGHT)
-    return _picture(frame)
-
-
-def dark(desk: Desk) -> bytes:
-    desk.page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    return _picture(_at_work(desk, "astronaut", Stage.VERIFICATION))
-
-
-Scene = Callable[[Desk], bytes]
-SIX: dict[str, Scene] = {
-    "links": links,
-    "verification": verification,
-    "requirement": requirement,
-    "drawing": drawing,
-    "quality": quality,
-    "coverage": coverage,
+YES, NO = Reply("yes", "Yes", "y"), Reply("no", "No", "n")
+GOOD, BAD = Reply("good", "Good", "g"), Reply("bad", "Bad", "b")
+CHOICES: dict[Stage, Sequence[Reply]] = {
+    Stage.LINKS: (YES, NO),
+    Stage.VERIFICATION: (Reply("true", "True", "t"), Reply("false", "False", "f")),
+    Stage.REQUIREMENT: (
+        Reply("box", "At least one box can be drawn", "1"),
+        Reply("scene", "It is the scene or a place", "2"),
+        Reply("nobox", "No box can be drawn", "3"),
+    ),
+    Stage.COVERAGE: (Reply("yes", "True", "t"), Reply("no", "False", "f")),
+    Stage.QUALITY: (GOOD, BAD),
+    Stage.DRAWING: (Reply("none", "No further box needed", "n"),),
 }
-SCENES: dict[str, Scene] = SIX | {
-    "test": feedback,
-    "score": score,
-    "consent": consent,
-    "examples": examples,
-    "preview": preview,
-    "phone": phone,
-    "dark": dark,
-}
+CHOICE_STAGES = (Stage.LINKS, Stage.VERIFICATION, Stage.REQUIREMENT, Stage.COVERAGE)
+NOT_TIGHT = ("Not tight, or parts left out", "2")
+COVERED = ("A red box covers it already", "4")
+NOT_THE_THING = ("Not what the phrase names", "1")
 
 
-def open_only(
-    campaign: models.Campaign, name: str, stage: Stage, boxes: int = 0, phrase: str = ""
-) -> None:
-    """Let a perfect crowd work on one image until questions of the stage with boxes are open.
+def begin(desk: Desk, hands: Hands, stage: Stage, **settings: object) -> None:
+    """Accept a HIT of three questions of the stage and agree to take part."""
+    campaign = demo_campaign(questions=3, **settings)
+    open_questions_of(campaign, stage)
+    desk.accept(desk.publish(campaign, stage))
+    hands.agree()
+    hands.expect_at(1, 3)
 
-    All other open questions are dropped, so that the next sitting begins with the first of these.
-    """
-    crowd = Crowd(workers_simulated(count=12), PERFECT, seed=1)
-    image = models.Image.objects.select_related("answer_key", "stored_state").get(
-        campaign=campaign, name=name
-    )
-    state, key = image.stored_state.state, answer_key(image)
-    tokens = {caption.number: caption.text.split(" ") for caption in image.captions.all()}
 
-    def is_wanted(state: ImageState, question: Question) -> bool:
-        if question.stage is not stage:
-            return False
-        what = shown(state, question)
-        mark = what.marks[0]
-        if phrase and tokens[mark.caption][mark.start : mark.end] != phrase.split(" "):
-            return False
-        return len(what.boxes) + (what.candidate is not None) >= boxes
-
-    while batch := [
-        judgment
-        for judgment in next_judgments(state, key, crowd, name)
-        if not is_wanted(state, judgment.question)
-    ]:
-        state = judgments_record(image_id=image.pk, judgments=batch).state
-    wanted = [
-        row.pk
-        for row in models.OpenQuestion.objects.filter(image=image, stage=stage.value)
-        if is_wanted(state, question_from_key(row.key))
+def choice_sitting(desk: Desk, hands: Hands, stage: Stage) -> None:
+    """Answer three questions with one click or key each, with reports; change one; hand in."""
+    begin(desk, hands, stage)
+    first, *_, last = CHOICES[stage]
+    second = CHOICES[stage][1]
+    cut, unrelated = report(hands, shown(desk, 1))
+    hands.answer(first.label, first.key)
+    hands.expect_at(2, 3)
+    hands.answer(second.label, second.key)
+    hands.expect_at(3, 3)
+    hands.answer(first.label, first.key)
+    expect(hands.button(first.label)).to_have_attribute("aria-pressed", "true")
+    hands.answer(last.label, last.key)
+    expect(hands.button(last.label)).to_have_attribute("aria-pressed", "true")
+    look_back(hands, first)
+    hand_in(desk, hands)
+    expected = [
+        Answer(first.answer, cut_wrongly=cut, unrelated=unrelated, comment=COMMENT),
+        Answer(second.answer),
+        Answer(last.answer),
     ]
-    assert wanted, f"{name} never comes to a question of {stage} with {boxes} boxes"
-    models.OpenQuestion.objects.exclude(pk__in=wanted).delete()
+    check_answers(desk, expected)
 
 
-def _at_work(
-    desk: Desk, image: str, stage: Stage, boxes: int = 0, phrase: str = "", height: int = HEIGHT
-) -> FrameLocator:
-    campaign = demo_campaign(questions=10)
-    open_only(campaign, image, stage, boxes, phrase)
-    return _accept(desk, campaign, stage, height=height)
+def quality_sitting(desk: Desk, hands: Hands) -> None:
+    """Judge three boxes, with reasons for one of the bad ones."""
+    begin(desk, hands, Stage.QUALITY)
+    cut, unrelated = report(hands, shown(desk, 1))
+    hands.answer(*GOOD[1:])
+    hands.expect_at(2, 3)
+    hands.answer(*BAD[1:])
+    for reason in (COVERED, NOT_THE_THING, NOT_TIGHT, NOT_THE_THING):
+        hands.answer(*reason)
+    expect(_reason(hands, COVERED)).to_be_checked()
+    expect(_reason(hands, NOT_THE_THING)).not_to_be_checked()
+    hands.go_on()
+    hands.expect_at(3, 3)
+    hands.answer(*BAD[1:])
+    hands.answer(*NOT_TIGHT)
+    # A good box has no faults: they go with the answer.
+    hands.answer(*GOOD[1:])
+    hands.answer(*BAD[1:])
+    expect(_reason(hands, NOT_TIGHT)).not_to_be_checked()
+    look_back(hands, GOOD)
+    hand_in(desk, hands)
+    expected = [
+        Answer("good", cut_wrongly=cut, unrelated=unrelated, comment=COMMENT),
+        Answer("bad", reasons=("already_covered", "not_tight")),
+        Answer("bad"),
+    ]
+    check_answers(desk, expected)
 
 
-def _test(desk: Desk, stage: Stage) -> FrameLocator:
-    frame = _accept(desk, demo_campaign(), stage, rest="test/")
-    expect(frame.get_by_role("button", name="Submit")).to_be_visible()
-    return frame
+def drawing_sitting(desk: Desk, hands: Hands) -> None:
+    """Draw by four points, by dragging and adjusting, and say that no box is needed."""
+    begin(desk, hands, Stage.DRAWING)
+    rows = list(desk.sitting.questions.select_related("image").order_by("number"))
+    sizes: list[Pixel] = [(row.image.width, row.image.height) for row in rows]
+    pointed = middle_box(sizes[0])
+    hands.mark(sizes[0], extreme_points(pointed))
+    expect_size(hands, pointed)
+    hands.go_on()
+    hands.expect_at(2, 3)
+    rect = middle_box(sizes[1])
+    hands.choose(hands.frame.get_by_role("radio", name="Drag"))
+    hands.drag(sizes[1], rect)
+    expect_size(hands, rect)
+    wider = replace(rect, xmax=rect.xmax + 23)
+    hands.widen(sizes[1], rect, 23)
+    expect_size(hands, wider)
+    hands.go_on()
+    hands.expect_at(3, 3)
+    cut, unrelated = report(hands, shown(desk, 3))
+    hands.answer("No further box needed", "n")
+    hand_in(desk, hands)
+    expected = [
+        Answer("box", rect=pointed, way="extreme"),
+        Answer("box", rect=wider, way="drag"),
+        Answer("none", cut_wrongly=cut, unrelated=unrelated, comment=COMMENT),
+    ]
+    check_answers(desk, expected, off=hands.off)
 
 
-def _accept(
-    desk: Desk,
-    campaign: models.Campaign,
-    stage: Stage,
-    *,
-    rest: str = "",
-    agreed: bool = True,
-    height: int = HEIGHT,
-) -> FrameLocator:
-    if agreed:
-        agree(desk, campaign)
-    url = f"{desk.tasks}/hits/{campaign.pk}/{stage.value}/{rest}"
-    question = QUESTION.format(url=url).replace("<FrameHeight>0", f"<FrameHeight>{height}")
-    return desk.accept(new_hit(desk.requester, question=question))
+def shown(desk: Desk, number: int) -> Shown:
+    """Return what a question of the sitting shows."""
+    return decode_shown(desk.sitting.questions.get(number=number).shown)
 
 
-def _picture(frame: FrameLocator, *, photo: bool = True, rest: bool = True) -> bytes:
-    """Take the page in the frame, when all of it is there."""
-    if photo:
-        expect(frame.locator("img.photo-picture.shown")).to_be_visible()
-        expect(frame.get_by_text("Saved", exact=True)).to_be_visible()
-    if rest:
-        # On nothing that would show it.
-        frame.owner.page.mouse.move(2, 2)
-    owner = frame.owner
-    owner.scroll_into_view_if_needed()
-    place = owner.bounding_box()
-    assert place is not None
-    clip: FloatRect = {
-        "x": place["x"] + BORDER,
-        "y": place["y"] + BORDER,
-        "width": place["width"] - 2 * BORDER,
-        "height": place["height"] - 2 * BORDER,
-    }
-    return owner.page.screenshot(animations="disabled", clip=clip)
+def report(hands: Hands, what: Shown) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Comment on the question and report its last phrase and caption; return their numbers."""
+    hands.press(hands.frame.get_by_text("Comment or report a problem"))
+    phrases = hands.frame.get_by_role("checkbox", name="The phrase is cut wrongly")
+    captions = hands.frame.get_by_role("checkbox", name="This caption is not about the photo")
+    order = [m.mention for number in what.captions for m in what.marks if m.caption == number]
+    expect(phrases).to_have_count(len(order))
+    expect(captions).to_have_count(len(what.captions))
+    hands.press(phrases.last)
+    hands.press(captions.last)
+    hands.write(hands.frame.get_by_label("Comment (optional)"), COMMENT)
+    expect(phrases.last).to_be_checked()
+    expect(captions.last).to_be_checked()
+    return (order[-1],), (what.captions[-1],)
 
 
-def _tab(desk: Desk) -> bytes:
-    desk.page.set_viewport_size({"width": 1000, "height": HEIGHT})
-    for number in range(desk.page.locator("img.photo-picture").count()):
-        expect(desk.page.locator("img.photo-picture").nth(number)).to_have_class(
-            "photo-picture shown"
-        )
-    return desk.page.screenshot(animations="disabled")
+def look_back(hands: Hands, first: Reply) -> None:
+    """Go back to the first question: its answer and the comment are still there."""
+    hands.go_back()
+    hands.expect_at(2, 3)
+    hands.go_back()
+    hands.expect_at(1, 3)
+    expect(hands.button(first.label)).to_have_attribute("aria-pressed", "true")
+    expect(hands.frame.get_by_label("Comment (optional)")).to_have_value(COMMENT)
+    expect(hands.frame.get_by_text("Saved", exact=True)).to_be_visible()
+
+
+def hand_in(desk: Desk, hands: Hands) -> None:
+    # Its name is shorter when nothing is left to answer.
+    hands.press(hands.button("Submit"))
+    expect_submitted(desk)
+
+
+def middle_box(size: Pixel) -> Rect:
+    """Return a box near the middle of a photo, where the keyboard's cross begins."""
+    across, down = size[0] // 2, size[1] // 2
+    return Rect(across - 51, down - 32, across + 40, down + 21)
+
+
+def extreme_points(rect: Rect) -> Sequence[Pixel]:
+    """Return the topmost, leftmost, bottommost and rightmost point of a thing in this box."""
+    across, down = (rect.xmin + rect.xmax) // 2, (rect.ymin + rect.ymax) // 2
+    return (across, rect.ymin), (rect.xmin, down), (across + 5, rect.ymax), (rect.xmax, down - 4)
+
+
+def expect_size(hands: Hands, rect: Rect) -> None:
+    """The page says how large the box is."""
+    sizes = [
+        f"{rect.width + wide} × {rect.height + high} px"
+        for wide in range(-2 * hands.off, 2 * hands.off + 1)
+        for high in range(-2 * hands.off, 2 * hands.off + 1)
+    ]
+    shown_size = hands.frame.get_by_role("status").filter(has_text=" px")
+    expect(shown_size).to_be_visible()
+    assert shown_size.inner_text() in sizes
+
+
+def _reason(hands: Hands, reason: tuple[str, str]) -> Locator:
+    return hands.frame.get_by_role("checkbox", name=reason[0], exact=True)

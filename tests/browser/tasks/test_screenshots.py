@@ -15,7 +15,7 @@ from PIL import Image, ImageChops, ImageColor, ImageStat
 
 from tests.browser.tasks.desk import Desk
 from tests.browser.tasks.pages import ROOT
-from tests.browser.tasks.scenes import SCENES, SIX, WINDOW
+from tests.browser.tasks.pictures import SCENES, SIX, WINDOW
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

@@ -1,0 +1,28 @@
+"""All six stages with a mouse, in the marketplace's frame."""
+
+import pytest
+
+from annotation.pipeline.questions import Stage
+from tests.browser.tasks.desk import Desk
+from tests.browser.tasks.hands import Mouse
+from tests.browser.tasks.scenes import (
+    CHOICE_STAGES,
+    choice_sitting,
+    drawing_sitting,
+    quality_sitting,
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.mark.parametrize("stage", CHOICE_STAGES)
+def test_a_stage_of_single_answers(desk: Desk, stage: Stage) -> None:
+    choice_sitting(desk, Mouse(desk), stage)
+
+
+def test_box_quality_with_reasons(desk: Desk) -> None:
+    quality_sitting(desk, Mouse(desk))
+
+
+def test_box_drawing_by_points_and_by_dragging(desk: Desk) -> None:
+    drawing_sitting(desk, Mouse(desk))

@@ -1,0 +1,341 @@
+"""Trust: from test to probation to trust, and how it is lost."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from annotation.pipeline.accuracy import Accuracy, chance_at_least, quantile
+from annotation.pipeline.questions import Stage
+from annotation.pipeline.revoking import Work, doubtful
+from annotation.pipeline.settings import CrowdSettings, DoubtSince, Settings, settings_problem
+from annotation.pipeline.trust import (
+    BeganTest,
+    Checked,
+    Event,
+    FinishedTest,
+    Needed,
+    Reinstated,
+    Revoked,
+    Standing,
+    Tally,
+    Trust,
+    fold,
+    follow,
+    is_enough,
+    needed_for_trust,
+    platform_problem,
+    stretch_lost,
+    told,
+    wrong_until_lost,
+)
+
+SETTINGS = Settings()
+CROWD = SETTINGS.crowd
+LINKS = Stage.LINKS  # minimum 80%
+PASSED = FinishedTest(right=9, asked=10)
+
+stages = st.sampled_from(Stage)
+events = st.lists(
+    st.one_of(
+        st.just(BeganTest()),
+        st.builds(FinishedTest, right=st.integers(0, 10), asked=st.just(10)),
+        st.builds(Checked, st.booleans()),
+        st.builds(Revoked, st.just("spam")),
+        st.builds(Reinstated, st.booleans()),
+    )
+)
+
+
+def checked(pattern: str) -> list[Event]:
+    """Read checks: `+` is right, `-` is wrong."""
+    return [Checked(sign == "+") for sign in pattern]
+
+
+def after(pattern: str, *, begin: Trust = Trust.TRUSTED, stage: Stage = LINKS) -> Standing:
+    standing = Standing(trust=begin)
+    for event in checked(pattern):
+        standing = follow(standing, event, stage, SETTINGS)
+    return standing
+
+
+# The way to trust
+
+
+def test_new_testing_probation_trusted() -> None:
+    steps: list[Event] = [BeganTest(), FinishedTest(right=7, asked=10), PASSED]
+    seen = [fold(steps[:n], LINKS, SETTINGS).trust for n in range(4)]
+    assert seen == [Trust.NEW, Trust.TESTING, Trust.TESTING, Trust.PROBATION]
+    assert fold([*steps, *checked("+" * 29)], LINKS, SETTINGS).trust is Trust.PROBATION
+    assert fold([*steps, *checked("+" * 30)], LINKS, SETTINGS).trust is Trust.TRUSTED
+
+
+def test_the_minimum_itself_is_enough() -> None:
+    assert fold([FinishedTest(right=8, asked=10)], LINKS, SETTINGS).trust is Trust.PROBATION
+    assert after("+-+++" * 6, begin=Trust.PROBATION).trust is Trust.TRUSTED
+    # 83% of 100 in floating point is more than 83.
+    assert is_enough(83, 100, 0.83)
+    assert not is_enough(82, 100, 0.83)
+
+
+def test_probation_goes_on_for_who_falls_a_little_short() -> None:
+    short = "+++-" * 7 + "++"  # 23 of 30
+    assert after(short, begin=Trust.PROBATION).trust is Trust.PROBATION
+    assert after(short + "++++", begin=Trust.PROBATION).trust is Trust.PROBATION
+    assert after(short + "+++++", begin=Trust.PROBATION).trust is Trust.TRUSTED
+
+
+def test_probation_ends_at_its_limit() -> None:
+    standing = after("+++-" * 15, begin=Trust.PROBATION)
+    assert standing.trust is Trust.REVOKED
+    assert standing.reason == "45 of your first 60 checked answers were right, and it takes 80%"
+
+
+def test_a_test_counts_once() -> None:
+    for trust in (Trust.PROBATION, Trust.TRUSTED, Trust.REVOKED):
+        standing = Standing(trust=trust, now=Tally(checks=3, right=2))
+        assert follow(standing, FinishedTest(right=0, asked=10), LINKS, SETTINGS) == standing
+        assert follow(standing, PASSED, LINKS, SETTINGS) == standing
+        assert follow(standing, BeganTest(), LINKS, SETTINGS) == standing
+
+
+def test_the_platforms_record() -> None:
+    paper = replace(CROWD, platform_hits=500, platform_percent=95)
+    assert platform_problem(0, 0.0, CROWD) is None
+    assert platform_problem(500, 95.0, paper) is None
+    assert platform_problem(None, None, paper) is None
+    assert "500 approved HITs; you have 499" in str(platform_problem(499, 100.0, paper))
+    assert "95% were approved; of yours 94.9%" in str(platform_problem(500, 94.9, paper))
+
+
+# Losing trust
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_two_unlucky_answers_end_no_trust(stage: Stage) -> None:
+    for begin in (Trust.PROBATION, Trust.TRUSTED):
+        assert after("--", begin=begin, stage=stage).trust is begin
+        assert after("+" * 5 + "--", begin=begin, stage=stage).trust is begin
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.lists(st.booleans(), max_size=40))
+def test_however_strict_three_wrong_answers_it_takes(
+    minimum: float, limit: float, drop_limit: float, recent: list[bool]
+) -> None:
+    strict = replace(CROWD, trust_limit=limit, trust_drop_limit=drop_limit)
+    lost = stretch_lost(tuple(recent), minimum, strict)
+    if lost:
+        assert recent[-lost:].count(False) >= 3
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_nothing_but_wrong_answers_are_found_out_at_once(stage: Stage) -> None:
+    assert after("----", stage=stage).trust is Trust.REVOKED
+    assert after("+" * 100 + "-" * 9, stage=stage).trust is Trust.REVOKED
+
+
+def test_the_reason_gives_the_numbers() -> None:
+    standing = after("+" * 30 + "-" * 7)
+    assert standing.trust is Trust.REVOKED
+    assert standing.reason == "7 of your last 7 checked answers were wrong"
+    assert standing.told == standing.now
+    # Alternating answers never are so bad for a short while as they are in the long run.
+    assert after("+" * 30 + "-+" * 15).reason == "13 of your last 30 checked answers were wrong"
+
+
+def test_old_sins_are_forgiven() -> None:
+    limit = wrong_until_lost(Tally(), 0.8, CROWD)
+    assert limit == 3
+    old = "--" + "+" * 40
+    assert after(old).now.recent == (True,) * 30
+    assert after(old + "-" * 6).trust is Trust.TRUSTED
+
+
+def test_a_limit_of_zero_leaves_it_to_people() -> None:
+    never = replace(SETTINGS, crowd=replace(CROWD, trust_limit=0.0, trust_drop_limit=0.0))
+    standing = Standing(trust=Trust.TRUSTED)
+    for event in checked("-" * 50):
+        standing = follow(standing, event, LINKS, never)
+    assert standing.trust is Trust.TRUSTED
+    assert wrong_until_lost(standing.now, 0.8, never.crowd) is None
+
+
+@given(events, stages)
+def test_revoked_is_left_only_by_a_researcher(happened: list[Event], stage: Stage) -> None:
+    standing = Standing()
+    for event in happened:
+        before, standing = standing, follow(standing, event, stage, SETTINGS)
+        if before.trust is Trust.REVOKED and not isinstance(event, Reinstated):
+            assert standing == before
+        if before.trust in (Trust.NEW, Trust.TESTING) and isinstance(event, Checked):
+            assert standing == before
+        if standing.trust is not before.trust:
+            assert (before.trust, standing.trust) in {
+                (Trust.NEW, Trust.TESTING),
+                (Trust.NEW, Trust.PROBATION),
+                (Trust.TESTING, Trust.PROBATION),
+                (Trust.PROBATION, Trust.TRUSTED),
+                (Trust.REVOKED, Trust.PROBATION),
+                (Trust.REVOKED, Trust.TRUSTED),
+            } | {(trust, Trust.REVOKED) for trust in Trust}
+        assert len(standing.now.recent) <= CROWD.trust_window
+        assert standing.now.recent == standing.now.recent[-standing.now.checks :]
+
+
+def test_reinstated_begins_anew() -> None:
+    lost = after("----")
+    on_probation = follow(lost, Reinstated(), LINKS, SETTINGS)
+    assert on_probation == Standing(trust=Trust.PROBATION)
+    again = follow(lost, Reinstated(trusted=True), LINKS, SETTINGS)
+    assert again == Standing(trust=Trust.TRUSTED)
+    assert follow(again, Checked(False), LINKS, SETTINGS).trust is Trust.TRUSTED
+    assert follow(again, Reinstated(), LINKS, SETTINGS) == again
+
+
+# Accuracy
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 99))
+def test_the_chance_is_the_beta_distributions(right: int, wrong: int, percent: int) -> None:
+    """Integrate the polynomial p^right (1 − p)^wrong exactly, as its expansion in powers of p."""
+    at = Fraction(percent, 100)
+    powers = [(right + k, (-1) ** k * math.comb(wrong, k)) for k in range(wrong + 1)]
+
+    def integral(to: Fraction) -> Fraction:
+        return sum((c * to ** (n + 1) / Fraction(n + 1) for n, c in powers), Fraction(0))
+
+    exact = 1 - integral(at) / integral(Fraction(1))
+    assert chance_at_least(percent / 100, right, right + wrong) == pytest.approx(
+        float(exact), rel=1e-9, abs=1e-300
+    )
+
+
+def test_the_chance_at_its_ends_and_for_many_checks() -> None:
+    assert chance_at_least(0.0, 0, 10) == 1
+    assert chance_at_least(1.0, 10, 10) == 0
+    assert chance_at_least(0.5, 50_000, 100_000) == pytest.approx(0.5, abs=1e-6)
+    with pytest.raises(ValueError, match="11 of 10 answers cannot be right"):
+        chance_at_least(0.5, 11, 10)
+
+
+@given(st.integers(0, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_interval_holds_the_share_and_the_most_likely(counts: tuple[int, int]) -> None:
+    accuracy = Accuracy(*counts)
+    assert 0 <= accuracy.low <= accuracy.high <= 1
+    if accuracy.share is not None:
+        assert accuracy.low <= accuracy.share <= accuracy.high
+    if 0 < accuracy.right < accuracy.checks:
+        inside = chance_at_least(accuracy.low, *counts) - chance_at_least(accuracy.high, *counts)
+        assert inside == pytest.approx(0.95, abs=1e-9)
+
+
+def test_more_checks_say_more() -> None:
+    few, many = Accuracy(9, 10), Accuracy(90, 100)
+    assert many.high - many.low < (few.high - few.low) / 2
+    assert str(Accuracy(10, 10)) == "100%, between 72% and 100%"
+    assert quantile(0.5, 0, 0) == pytest.approx(0.5)
+
+
+# What workers are told
+
+
+def test_accuracy_moves_every_ten_checks_only() -> None:
+    seen = [told(after(("+-+++" * 6)[:n]), LINKS, SETTINGS) for n in range(26)]
+    assert {t.accuracy for t in seen[:10]} == {Accuracy(0, 0)}
+    assert {t.accuracy for t in seen[10:20]} == {Accuracy(8, 10)}
+    assert {t.accuracy for t in seen[20:]} == {Accuracy(16, 20)}
+    # Nothing else gives away what was checked in between.
+    assert len(set(seen[10:20])) == 1
+
+
+def test_what_is_left_to_become_trusted() -> None:
+    assert told(after("", begin=Trust.PROBATION), LINKS, SETTINGS).needed == Needed(24, 30)
+    assert told(after("+" * 10, begin=Trust.PROBATION), LINKS, SETTINGS).needed == Needed(14, 20)
+    assert told(after("+" * 30), LINKS, SETTINGS).needed is None
+
+
+def test_what_would_end_trust_is_told() -> None:
+    view = told(after("+" * 30), LINKS, SETTINGS)
+    wrong = view.wrong_until_lost
+    assert wrong is not None
+    assert after("+" * 30 + "-" * (wrong - 1)).trust is Trust.TRUSTED
+    assert after("+" * 30 + "-" * wrong).trust is Trust.REVOKED
+
+
+@given(st.lists(st.booleans(), max_size=59), st.sampled_from([0.7, 0.78, 0.8, 0.83, 1.0]))
+def test_what_is_needed_is_enough_and_no_more(answers: list[bool], minimum: float) -> None:
+    tally = Tally(checks=len(answers), right=sum(answers))
+    if tally.checks >= CROWD.probation_items and is_enough(tally.right, tally.checks, minimum):
+        return  # trusted already
+    needed = needed_for_trust(tally, minimum, CROWD)
+    if needed is None:
+        left = CROWD.probation_limit - tally.checks
+        assert not is_enough(tally.right + left, CROWD.probation_limit, minimum)
+        return
+    checks = tally.checks + needed.checks
+    assert CROWD.probation_items <= checks <= CROWD.probation_limit
+    assert is_enough(tally.right + needed.right, checks, minimum)
+    assert not needed.right or not is_enough(tally.right + needed.right - 1, checks, minimum)
+
+
+# What is doubted
+
+
+def work_of(pattern: str) -> list[Work[int]]:
+    """Read work: `.` is a judgment, named by its place; `+` and `-` are checks."""
+    return [
+        Work(judgment=place) if sign == "." else Work(passed=sign == "+")
+        for place, sign in enumerate(pattern)
+    ]
+
+
+def test_judgments_since_the_last_passed_check_are_doubted() -> None:
+    assert doubtful(work_of("..+..-.-"), 0.8, CROWD) == [3, 4, 6]
+    assert doubtful(work_of("..-."), 0.8, CROWD) == [0, 1, 3]
+    assert doubtful(work_of("..+"), 0.8, CROWD) == []
+    assert doubtful(work_of(""), 0.8, CROWD) == []
+
+
+def test_a_box_is_judgment_and_check_at_once() -> None:
+    work = [Work("a", True), Work("b", False), Work("c", True), Work("d", False), Work("e")]
+    assert doubtful(work, 0.7, CROWD) == ["d", "e"]
+
+
+def test_judgments_since_the_drop() -> None:
+    since_drop = replace(CROWD, doubt_since=DoubtSince.DROP)
+    assert doubtful(work_of(".+" * 20 + "..-.-.+.-."), 0.8, since_drop) == [40, 41, 43, 45, 47, 49]
+    # All that is known of the worker is bad.
+    assert doubtful(work_of(".-.-"), 0.8, since_drop) == [0, 2]
+    assert doubtful(work_of("..."), 0.8, since_drop) == [0, 1, 2]
+
+
+@given(st.text(".+-", max_size=60), st.sampled_from(DoubtSince))
+def test_what_is_doubted_is_the_latest(pattern: str, since: DoubtSince) -> None:
+    doubted = doubtful(work_of(pattern), 0.8, replace(CROWD, doubt_since=since))
+    judgments = [place for place, sign in enumerate(pattern) if sign == "."]
+    assert doubted == judgments[len(judgments) - len(doubted) :]
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    ("crowd", "problem"),
+    [
+        (CrowdSettings(), None),
+        (CrowdSettings(probation_items=10, probation_limit=20, check_share=0.2), None),
+        (CrowdSettings(platform_percent=101), "`crowd.platform_percent` must be at most 100"),
+        (CrowdSettings(trust_window=9), "`crowd.trust_window` must be at least 10, not 9"),
+        (CrowdSettings(budget_cents=-1), "`crowd.budget_cents` must be at least 0, not -1"),
+        (CrowdSettings(show_accuracy_every=0), "`crowd.show_accuracy_every` must be at least 1"),
+        (CrowdSettings(hits_ceiling={LINKS: 1}), "`crowd.hits_ceiling` lacks verification, req"),
+        (CrowdSettings(gold_needed=29), "`crowd.gold_needed` must be at least `crowd.probation"),
+        (CrowdSettings(check_share=math.nan), "`crowd.check_share` must be a share from 0 to 1"),
+    ],
+)
+def test_settings_of_the_crowd(crowd: CrowdSettings, problem: str | None) -> None:
+    found = settings_problem(Settings(crowd=crowd))
+    assert found is None if problem is None else str(found).startswith(problem)
