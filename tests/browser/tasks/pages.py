@@ -173,6 +173,24 @@ def axe(frame: Frame | Page) -> list[str]:
     ]
 
 
+def settle(frame: Frame | Page, width: int, *, dark: bool = False) -> None:
+    """Wait until the page has learnt of a window of that width, and of its colours.
+
+    `wait_for_function` would evaluate text again and again, which the policy forbids.
+    """
+    frame.evaluate(
+        """([width, dark]) => new Promise((done) => {
+          const look = () => {
+            const fits = innerWidth <= width && innerWidth > width - 100;
+            if (fits && matchMedia("(prefers-color-scheme: dark)").matches === dark) done();
+            else requestAnimationFrame(look);
+          };
+          look();
+        })""",
+        [width, dark],
+    )
+
+
 def overflow(frame: Frame | Page) -> list[str]:
     """Return what sticks out at the sides, of the page or of a part that cuts it off."""
     found: Sequence[str] = frame.evaluate(

@@ -32,6 +32,7 @@ from tests.browser.tasks.pages import (
     lessons_of,
     overflow,
     preview_address,
+    settle,
     task_frame,
 )
 from tests.web.task_pages import claim_of, opened
@@ -57,11 +58,7 @@ def check(page: Page, frame: Frame | Page, looks: list[tuple[str, tuple[int, int
             color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce"
         )
         page.set_viewport_size({"width": width, "height": height})
-        # The frame learns of it a moment later.
-        in_dark = "matchMedia('(prefers-color-scheme: dark)').matches"
-        frame.wait_for_function(
-            f"{in_dark} === {str(scheme == 'dark').lower()} && innerWidth <= {width}"
-        )
+        settle(frame, width, dark=scheme == "dark")
         assert axe(frame) + overflow(frame) == [], f"{scheme}, {width} px"
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})

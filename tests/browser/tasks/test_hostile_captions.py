@@ -17,6 +17,7 @@ from tests.browser.tasks.pages import (
     answer_button,
     begin,
     overflow,
+    settle,
     task_frame,
 )
 from tests.browser.tasks.small_corpus import Pictured, small_campaign
@@ -63,7 +64,7 @@ def test_captions_are_text(desk: Desk, tmp_path: Path) -> None:
         )
         for width, height in (PHONE, DESKTOP):
             desk.page.set_viewport_size({"width": width, "height": height})
-            frame.wait_for_function(f"innerWidth <= {width} && innerWidth > {width} - 100")
+            settle(frame, width)
             assert overflow(frame) == [], f"{picture.name}, {width} px"
         # Alternately, so that an answer at the wrong question is seen.
         answer_button(shown, Stage.REQUIREMENT, "box" if number % 2 else "nobox").click()
