@@ -86,7 +86,7 @@ test-sqlite:
 test-postgres:
 	@test -n "$$TEST_POSTGRES_URL" || { echo "TEST_POSTGRES_URL is not set: run make test"; exit 1; }
 	@echo "== Database tests, on PostgreSQL =="
-	DATABASE_URL="$$TEST_POSTGRES_URL" $(BIN)/python -m pytest -n 2 -m database
+	DATABASE_URL="$$TEST_POSTGRES_URL" $(BIN)/python -m pytest -n 2 -m "database and not once"
 
 bench: setup
 	@set -e; for file in benchmarks/bench_*.py; do \

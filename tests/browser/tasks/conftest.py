@@ -1,6 +1,7 @@
 """A desk for each test, in a browser that keeps third parties' cookies out."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,6 +15,19 @@ from tests.browser.tasks.turns import turns_taken
 
 # Others may be using the machine.
 expect.set_options(timeout=15_000)
+
+# What the pages do is the same on either engine, and browsers are slow: all of it runs once, on
+# SQLite, and whole sittings of all stages on PostgreSQL too.
+ON_BOTH_ENGINES = "test_stages_mouse.py"
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what need not run on PostgreSQL once more."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.parent == here and item.path.name != ON_BOTH_ENGINES:
+            item.add_marker("once")
 
 
 @pytest.fixture(scope="module")
