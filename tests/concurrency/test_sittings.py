@@ -69,8 +69,10 @@ def test_who_comes_second_gets_as_many_of_what_is_left(tmp_path: Path) -> None:
     claim = claim_of(campaign)
     agree(claim)
     quicker = [
-        SittingQuestion(image_id=row.image_id, key=row.key, number=row.pk, shown="")
-        for row in OpenQuestion.objects.filter(stage="links").order_by("pk")[1:10:2]
+        SittingQuestion(image_id=row.image_id, key=row.key, number=number, shown="")
+        for number, row in enumerate(
+            OpenQuestion.objects.filter(stage="links").order_by("pk")[1:10:2], start=1
+        )
     ]
     sitting = opened(claim_of(campaign, worker="A2"))
     sitting.questions.all().delete()
