@@ -2,15 +2,15 @@
 
 from django.db import migrations
 
-from annotation.models.append_only import protect, release
+from annotation.models.append_only import FOUNDATION, protect, release
 
 
 def forwards(apps, schema_editor):
-    protect(schema_editor)
+    protect(schema_editor, FOUNDATION)
 
 
 def backwards(apps, schema_editor):
-    release(schema_editor)
+    release(schema_editor, FOUNDATION)
 
 
 class Migration(migrations.Migration):

@@ -1,11 +1,16 @@
 """Append-only tables, kept so by the database: a trigger refuses every change and deletion."""
 
+from collections.abc import Sequence
+
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-TABLES = ("annotation_fact", "annotation_campaignsettings")
+# By the migration that protects them.
+FOUNDATION = ("annotation_fact", "annotation_campaignsettings")
+CROWD = ("annotation_trustevent", "annotation_payment")
+TABLES = (*FOUNDATION, *CROWD)
 
 
-def protect(editor: BaseDatabaseSchemaEditor) -> None:
+def protect(editor: BaseDatabaseSchemaEditor, tables: Sequence[str] = TABLES) -> None:
     """Install the triggers."""
     if editor.connection.vendor == "postgresql":
         editor.execute(
@@ -19,15 +24,15 @@ def protect(editor: BaseDatabaseSchemaEditor) -> None:
             """,
             params=None,  # the % above is the database's, not a placeholder
         )
-    for table in TABLES:
+    for table in tables:
         for statement in _create(editor.connection.vendor, table):
             editor.execute(statement)
 
 
-def release(editor: BaseDatabaseSchemaEditor) -> None:
+def release(editor: BaseDatabaseSchemaEditor, tables: Sequence[str] = TABLES) -> None:
     """Remove the triggers, to migrate backwards or to empty a test database."""
     on_table = editor.connection.vendor == "postgresql"
-    for table in TABLES:
+    for table in tables:
         for event in ("update", "delete", "truncate"):
             name = f"{table}_no_{event}"
             suffix = f" ON {table}" if on_table else ""

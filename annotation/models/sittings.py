@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from annotation.models.campaigns import Campaign
 from annotation.models.corpus import Image
+from annotation.models.gold import GoldQuestion
 from annotation.models.guides import Guide
 from annotation.models.people import Worker
 from annotation.pipeline.questions import Stage
@@ -37,6 +38,8 @@ class Sitting(models.Model):
     # The platform's names. An assignment's id comes back with another worker after a return.
     assignment_id = models.CharField(max_length=64)
     hit_id = models.CharField(max_length=64, blank=True)
+    # A keyed hash of assignment and worker: finds what was handed in by somebody erased since.
+    proof = models.CharField(max_length=64, blank=True)
     # Of a test: the version of the guide whose questions these are.
     guide = models.ForeignKey(
         Guide, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -58,6 +61,8 @@ class Sitting(models.Model):
     right = models.PositiveSmallIntegerField(null=True, blank=True)
     asked = models.PositiveSmallIntegerField(null=True, blank=True)
     needed = models.FloatField(null=True, blank=True)
+    # How long the worker was at it, by the page's own clock: the sum over all answers.
+    milliseconds = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [
@@ -67,7 +72,17 @@ class Sitting(models.Model):
                 name="one_sitting_per_assignment_and_worker",
             )
         ]
-        indexes = [models.Index(fields=["assignment_id"], name="sitting_assignment")]
+        indexes = [
+            models.Index(fields=["assignment_id"], name="sitting_assignment"),
+            models.Index(fields=["proof"], name="sitting_proof"),
+            models.Index(fields=["hit_id"], name="sitting_hit"),
+            # Who is at work now: what leases end by.
+            models.Index(
+                fields=["until"],
+                condition=models.Q(kind="work", confirmed_at=None) & ~models.Q(status="lapsed"),
+                name="sitting_until",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"sitting {self.pk} ({self.stage})"
@@ -79,8 +94,13 @@ class SittingQuestion(models.Model):
     sitting = models.ForeignKey(Sitting, on_delete=models.PROTECT, related_name="questions")
     number = models.PositiveSmallIntegerField()
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
-    # The question's key within its image; empty in a test.
+    # The question's key within its image; empty in a test and of a verification question.
     key = models.CharField(max_length=60, blank=True)
+    # The verification question that this is, if it is one, and whether it was answered right.
+    gold = models.ForeignKey(
+        GoldQuestion, null=True, blank=True, on_delete=models.PROTECT, related_name="askings"
+    )
+    right = models.BooleanField(null=True, blank=True)
     # What is shown, by numbers and coordinates, as it was when the sitting was opened.
     shown = models.TextField()
     # The answer so far, and the worker's own words, which are no part of the dataset.

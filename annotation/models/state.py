@@ -86,13 +86,19 @@ class OpenQuestion(models.Model):
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="open_questions")
     stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])
     key = models.CharField(max_length=60)
+    # How much its image still needs (`pipeline.progress`): nearly finished images come first.
+    left = models.PositiveIntegerField(default=0)
     opened_at = models.DateTimeField(db_default=Now())
+    # Since when no worker who is qualified and active may answer it; null: somebody may.
+    starved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["image", "key"], name="one_open_question_per_key")
         ]
-        indexes = [models.Index(fields=["campaign", "stage"], name="open_question_stage")]
+        indexes = [
+            models.Index(fields=["campaign", "stage", "left", "id"], name="open_question_stage")
+        ]
 
     def __str__(self) -> str:
         return f"{self.key} of {self.image_id}"

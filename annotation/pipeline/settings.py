@@ -31,6 +31,9 @@ class DoubtSince(StrEnum):
 class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whom a campaign trusts, what it checks and what it pays. No fact folds by these."""
 
+    # How often the test may be taken, and what it pays: nothing, as tests of qualification did.
+    test_tries: int = 2
+    test_price_cents: int = 0
     # A newcomer's record on the platform: HITs approved, and their percentage. 0 asks for none;
     # the paper's are 500 and 95.
     platform_hits: int = 0
@@ -48,6 +51,8 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trust_limit: float = 0.003
     trust_drop_limit: float = 0.00001
     doubt_since: DoubtSince = DoubtSince.LAST_PASSED
+    # Whoever loses trust at one stage goes back to probation at the others.
+    shake_others: bool = True
     # Workers learn their accuracy after so many checked items, and not in between.
     show_accuracy_every: int = 10
 
@@ -79,6 +84,12 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hits_ceiling: dict[Stage, int] = msgspec.field(
         default_factory=lambda: dict.fromkeys(Stage, 100)
     )
+    # How long a HIT waits for a worker before it is published anew.
+    hit_days: int = 7
+    # How long a submitted HIT waits for a researcher's word before it is paid; 0: not at all.
+    approval_hours: int = 0
+    # If nothing is heard from us for so long, the platform pays by itself.
+    auto_approval_hours: int = 168
     # A question that nobody may answer goes to review after this long.
     starved_hours: int = 24
 
@@ -149,7 +160,9 @@ _LEAST = {
     "crowd.platform_hits": 0,
     "crowd.platform_percent": 0,
     "crowd.trust_window": 10,
+    "crowd.test_price_cents": 0,
     "crowd.price_cents": 0,
+    "crowd.approval_hours": 0,
     "crowd.fee_percent": 0,
     "crowd.budget_cents": 0,
     "crowd.daily_budget_cents": 0,
@@ -162,6 +175,10 @@ _MOST: dict[str, float] = {
     "crowd.trust_limit": 0.1,
     "crowd.trust_drop_limit": 0.1,
     "crowd.fee_percent": 100,
+    # What MTurk takes: a year, and thirty days.
+    "crowd.hit_days": 365,
+    "crowd.approval_hours": 600,
+    "crowd.auto_approval_hours": 720,
 }
 
 
@@ -196,6 +213,8 @@ def named_settings(settings: msgspec.Struct, prefix: str = "") -> Iterator[tuple
 
 
 def _number_problem(name: str, value: object) -> str | None:
+    if isinstance(value, bool):
+        return None
     if isinstance(value, float) and not 0 <= value <= 1:
         return f"must be a share from 0 to 1, not {value:g}"
     if isinstance(value, int) and value < _LEAST.get(name, 1):
@@ -210,6 +229,11 @@ def _crowd_problem(crowd: CrowdSettings) -> str | None:
         return (
             f"`crowd.probation_limit` must be at least `crowd.probation_items`, "
             f"{crowd.probation_items}, not {crowd.probation_limit}"
+        )
+    if crowd.approval_hours >= crowd.auto_approval_hours:
+        return (
+            f"`crowd.auto_approval_hours` must be more than `crowd.approval_hours`, "
+            f"{crowd.approval_hours}, not {crowd.auto_approval_hours}"
         )
     if crowd.gold_needed < crowd.probation_items:
         # No verification question is shown twice: probation could not come to its end.

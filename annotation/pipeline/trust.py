@@ -96,7 +96,27 @@ class Reinstated(msgspec.Struct, frozen=True, tag="reinstated", omit_defaults=Tr
     trusted: bool = False
 
 
-Event = BeganTest | FinishedTest | Checked | Revoked | Reinstated
+class Shaken(msgspec.Struct, frozen=True, tag="shaken"):
+    """The worker lost trust at another stage: here they have to show once more that they are good.
+
+    Checks count from zero, as for who is reinstated.
+    """
+
+    stage: Stage
+
+
+Event = BeganTest | FinishedTest | Checked | Revoked | Reinstated | Shaken
+
+_decode_event = msgspec.json.Decoder(Event)
+
+
+def encode_event(event: Event) -> str:
+    return msgspec.json.encode(event).decode()
+
+
+def decode_event(text: str) -> Event:
+    event: Event = _decode_event.decode(text)
+    return event
 
 
 def follow(standing: Standing, event: Event, stage: Stage, settings: Settings) -> Standing:
@@ -121,6 +141,10 @@ def follow(standing: Standing, event: Event, stage: Stage, settings: Settings) -
             if standing.trust is not Trust.REVOKED:
                 return standing
             return Standing(trust=Trust.TRUSTED if trusted else Trust.PROBATION)
+        case Shaken():
+            if standing.trust is not Trust.TRUSTED:
+                return standing
+            return Standing(trust=Trust.PROBATION)
 
 
 def fold(events: Iterable[Event], stage: Stage, settings: Settings) -> Standing:
