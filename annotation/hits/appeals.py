@@ -23,10 +23,17 @@ from annotation.selectors.sittings import settings_of
 LONGEST = 2000
 
 
+class Words(forms.CharField):
+    """A text whose line ends count once: browsers send two signs for each."""
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
 class AppealForm(forms.Form):
     """The worker's own words."""
 
-    words = forms.CharField(
+    words = Words(
         max_length=LONGEST,
         label="Why should we look again?",
         error_messages={

@@ -66,10 +66,10 @@ def test_the_page_says_why_and_takes_an_appeal(
     assert "Why should we look again?" in words(page)
     # The link that workers are told of elsewhere is this very page.
     assert "message for you with the link" not in words(page)
-    sent = client.post(path, {"words": "  They are all of one photo.\nReally. "})
+    sent = client.post(path, {"words": "  They are all of one photo.\r\nReally. "})
     assert (sent.status_code, sent.headers["Location"]) == (302, path)
     appeal = models.Appeal.objects.get()
-    assert (appeal.standing, appeal.words) == (standing, "They are all of one photo.\r\nReally.")
+    assert (appeal.standing, appeal.words) == (standing, "They are all of one photo.\nReally.")
     again = client.get(path)
     assert "Your appeal is with us" in words(again)
     assert "They are all of one photo." in words(again)
@@ -132,8 +132,10 @@ def test_what_cannot_be_taken_is_said_so(
 def test_the_longest_appeal_fits_and_is_text(
     client: Client, standing: models.WorkerStanding
 ) -> None:
-    given = (HOSTILE + "🐈" * LONGEST)[:LONGEST]
-    assert client.post(path_of(standing), {"words": given}).status_code == 302
+    given = (HOSTILE + "\n" + "🐈" * LONGEST)[:LONGEST]
+    # Browsers send line ends so.
+    sent = {"words": given.replace("\n", "\r\n")}
+    assert client.post(path_of(standing), sent).status_code == 302
     assert models.Appeal.objects.get().words == given
     assert HOSTILE not in client.get(path_of(standing)).content.decode()
 
