@@ -1,0 +1,1 @@
+"""The requester: calls to the marketplace, over MTurk's API only."""
