@@ -1,1 +1,1 @@
-"""The requester: calls to the marketplace, over MTurk's API only."""
+"""The requester: publishes, confirms and pays through MTurk's API, and finds workers."""
