@@ -30,10 +30,7 @@ def campaign_launch(*, campaign: models.Campaign) -> None:
         .get(pk=campaign.pk)
     )
     if campaign.supplies.exists():
-        raise LaunchRefusedError(
-            "it is launched already; campaign_pause, campaign_drain and campaign_resume change "
-            "what it does"
-        )
+        raise LaunchRefusedError("it is launched already: it can be paused, drained and resumed")
     problems = [problem for check in launch_checks(campaign) for problem in check.problems]
     if problems:
         raise LaunchRefusedError(*problems)

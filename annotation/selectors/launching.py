@@ -1,6 +1,7 @@
 """What a campaign needs before workers may see it, and what of that is there."""
 
 import re
+import shlex
 from collections.abc import Iterator
 
 import msgspec
@@ -59,8 +60,8 @@ def launch_checks(campaign: models.Campaign) -> tuple[LaunchCheck, ...]:
 
 
 def _command(campaign: models.Campaign, name: str, rest: str = "") -> str:
-    words = campaign.name if re.fullmatch(r"[\w.-]+", campaign.name) else f"'{campaign.name}'"
-    return f"manage.py {name} --campaign {words}{f' {rest}' if rest else ''}"
+    parts = ("manage.py", name, "--campaign", shlex.quote(campaign.name), rest)
+    return " ".join(part for part in parts if part)
 
 
 def _questions(campaign: models.Campaign) -> LaunchCheck:

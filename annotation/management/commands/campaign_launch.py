@@ -26,6 +26,11 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
+        if campaign.supplies.exists():
+            raise CommandError(
+                f"{campaign.name!r} is launched already; campaign_pause, campaign_drain and "
+                "campaign_resume change what it does."
+            )
         checks = launch_checks(campaign)
         for check in checks:
             self.stdout.write(f"{'ok ' if check.is_fine else 'NO '} {check.what}: {check.found}")
