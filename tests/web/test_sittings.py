@@ -27,6 +27,7 @@ from annotation.models import Fact, Sitting, SittingKind, SittingQuestion, Sitti
 from annotation.pipeline.answers import Answer, decode_answer, tidy
 from annotation.pipeline.facts import Judgment, decode_body
 from annotation.pipeline.questions import Stage, question_from_key
+from annotation.pipeline.settings import CrowdSettings
 from annotation.pipeline.showing import decode_shown
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim, sitting_score
@@ -208,7 +209,11 @@ def test_statements_do_not_grow_with_the_sitting(tmp_path: Path) -> None:
     counts = []
     for size in (2, 40):
         campaign = small_campaign(tmp_path, [str(n) for n in range(size)], name=f"of {size}")
-        campaign_settings_change(campaign=campaign, questions_per_hit=dict.fromkeys(Stage, size))
+        campaign_settings_change(
+            campaign=campaign,
+            questions_per_hit=dict.fromkeys(Stage, size),
+            crowd=CrowdSettings(check_share=0.0),
+        )
         claim = claim_of(campaign, worker=f"A{size}")
         agree(claim)
         with CaptureQueriesContext(connection) as first:
@@ -224,7 +229,6 @@ def test_statements_do_not_grow_with_the_sitting(tmp_path: Path) -> None:
         with CaptureQueriesContext(connection) as confirm:
             sitting_confirm(sitting=models.Sitting.objects.get(pk=sitting.pk))
         counts.append([len(first), len(load), len(draft), len(finish), len(confirm)])
-    print(counts)
     assert counts[0] == counts[1]
 
 
