@@ -243,9 +243,7 @@ def _checks_note(sitting: models.Sitting) -> Standing:
         row.right = is_right(row.gold.gold, decode_answer(row.answer))
     models.SittingQuestion.objects.bulk_update(rows, ["right"])
     events = {f"check/{sitting.pk}/{row.number}": Checked(right=bool(row.right)) for row in rows}
-    return trust_notes(
-        campaign=sitting.campaign, worker=sitting.worker, stage=stage, events=events
-    )
+    return trust_notes(campaign=sitting.campaign, worker=sitting.worker, stage=stage, events=events)
 
 
 def _judgments(sitting: models.Sitting) -> dict[int, list[Judgment]]:
