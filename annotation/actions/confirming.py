@@ -325,8 +325,9 @@ def _boxes_note(
     )
     numbers = drawings_find(judged)
     by_drawer: dict[int, dict[str, Event]] = defaultdict(dict)
-    for box, number in numbers.items():
-        by_drawer[box.drawer][box_key(box.image_id, number)] = Checked(right=judged[box])
+    for drawn, number in numbers.items():
+        key = box_key(drawn.image_id, number)
+        by_drawer[drawn.drawer][key] = Checked(right=judged[drawn])
     for worker in models.Worker.objects.filter(pk__in=by_drawer).order_by("pk"):
         trust_notes(
             campaign=campaign, worker=worker, stage=Stage.DRAWING, events=by_drawer[worker.pk]

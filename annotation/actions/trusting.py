@@ -54,6 +54,7 @@ def trust_notes(
     """
     rows = standings_lock(campaign=campaign, worker=worker, stage=stage)
     row = rows[stage]
+    campaign = row.campaign  # with its settings as they are now
     noted = models.TrustEvent.objects.filter(
         campaign=campaign, worker=worker, stage=stage.value, key__in=events
     ).values_list("key", flat=True)
@@ -64,18 +65,7 @@ def trust_notes(
     settings = settings_of(campaign)
     for event in new.values():
         after = follow(after, event, stage, settings)
-    models.TrustEvent.objects.bulk_create(
-        models.TrustEvent(
-            campaign=campaign,
-            worker=worker,
-            stage=stage.value,
-            key=key,
-            settings=campaign.current_settings,
-            body=encode_event(event),
-            by=by,
-        )
-        for key, event in new.items()
-    )
+    _events_append(row, new, by)
     _standing_save(row, after)
     if before.trust is not after.trust:
         _trust_changed(row, before, after, cause=next(reversed(new)))
@@ -103,6 +93,23 @@ def standings_lock(
     return {Stage(row.stage): row for row in rows}
 
 
+def _events_append(row: models.WorkerStanding, events: Mapping[str, Event], by: str = "") -> None:
+    version = row.campaign.current_settings
+    assert version is not None  # every campaign is made with settings
+    models.TrustEvent.objects.bulk_create(
+        models.TrustEvent(
+            campaign=row.campaign,
+            worker=row.worker,
+            stage=row.stage,
+            key=key,
+            settings=version,
+            body=encode_event(event),
+            by=by,
+        )
+        for key, event in events.items()
+    )
+
+
 def _standing_save(row: models.WorkerStanding, standing: Standing) -> None:
     row.trust = standing.trust.value
     row.body = standing_text(standing)
@@ -120,14 +127,7 @@ def _shake(row: models.WorkerStanding, cause: Stage) -> None:
     event = Shaken(stage=cause)
     key = f"shaken/{uuid.uuid4().hex}"
     after = follow(before, event, stage, settings_of(campaign))
-    models.TrustEvent.objects.create(
-        campaign=campaign,
-        worker=row.worker,
-        stage=stage.value,
-        key=key,
-        settings=campaign.current_settings,
-        body=encode_event(event),
-    )
+    _events_append(row, {key: event})
     _standing_save(row, after)
     _trust_changed(row, before, after, cause=key)
 
