@@ -23,7 +23,7 @@ from annotation.actions.leases import leases_release
 from annotation.actions.outbox import call_queue
 from annotation.actions.people import worker_ensure
 from annotation.actions.recovering import sitting_recover
-from annotation.actions.trusting import trust_notes
+from annotation.actions.trusting import qualification_queue, trust_notes
 from annotation.models import AssignmentStatus, Operation, SittingKind, SittingStatus
 from annotation.pipeline.answers import decode_answer, judgment_of
 from annotation.pipeline.facts import Doubt, FactRefusedError, Judgment
@@ -192,8 +192,29 @@ def test_confirm(*, sitting: models.Sitting) -> Standing:
         stage=Stage(sitting.stage),
         events={f"test/{sitting.pk}": FinishedTest(right=score.right, asked=score.asked)},
     )
+    if standing.trust is Trust.TESTING:
+        _test_over(sitting)
     _confirmed(sitting)
     return standing
+
+
+def _test_over(sitting: models.Sitting) -> None:
+    """Show the test no more to whom it has been given as often as it may."""
+    taken = models.Sitting.objects.filter(
+        campaign=sitting.campaign,
+        worker=sitting.worker,
+        stage=sitting.stage,
+        kind=SittingKind.TEST,
+        status=SittingStatus.FINISHED,
+    ).count()
+    if taken >= settings_of(sitting.campaign).crowd.test_tries:
+        qualification_queue(
+            campaign=sitting.campaign,
+            worker=sitting.worker,
+            stage=Stage(sitting.stage),
+            value=0,
+            cause=f"test/{sitting.pk}",
+        )
 
 
 # Work

@@ -132,29 +132,39 @@ def _shake(row: models.WorkerStanding, cause: Stage) -> None:
     _trust_changed(row, before, after, cause=key)
 
 
+def qualification_queue(
+    *, campaign: models.Campaign, worker: models.Worker, stage: Stage, value: int, cause: str
+) -> None:
+    """Have the marketplace told what a worker's qualification is; `cause` names the change."""
+    subject = _subject(campaign, worker, stage)
+    call_queue(
+        campaign=campaign,
+        operation=Operation.QUALIFY,
+        key=f"qualify/{subject}/{cause}",
+        lane=f"qualify/{subject}",
+        worker=worker,
+        stage=stage.value,
+        value=value,
+    )
+
+
+def _subject(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> str:
+    return f"{campaign.pk}/{stage.value}/{worker.pk}"
+
+
 def _trust_changed(
     row: models.WorkerStanding, before: Standing, after: Standing, *, cause: str
 ) -> None:
     """Tell the marketplace and the worker; a worker who lost trust has nothing more to do."""
     campaign, worker, stage = row.campaign, row.worker, Stage(row.stage)
-    subject = f"{campaign.pk}/{stage.value}/{worker.pk}"
-    # The same thing may happen twice, as losing trust; the row of its last event tells them apart.
-    name = f"{subject}/{cause}"
     if after.trust in QUALIFICATION:
-        call_queue(
-            campaign=campaign,
-            operation=Operation.QUALIFY,
-            key=f"qualify/{name}"[:80],
-            lane=f"qualify/{subject}",
-            worker=worker,
-            stage=stage.value,
-            value=QUALIFICATION[after.trust],
-        )
+        value = QUALIFICATION[after.trust]
+        qualification_queue(campaign=campaign, worker=worker, stage=stage, value=value, cause=cause)
         words = trust_message(row, before, after)
         call_queue(
             campaign=campaign,
             operation=Operation.MESSAGE,
-            key=f"message/{name}"[:80],
+            key=f"message/{_subject(row.campaign, row.worker, stage)}/{cause}",
             worker=worker,
             stage=stage.value,
             subject=words.subject,
