@@ -116,6 +116,9 @@ class AssignmentAdmin(ReadOnlyAdmin):
     ordering = ("-pk",)
     actions = ("reject", "bonus")
 
+    def row_words(self, row: models.Assignment) -> str:
+        return f"{row.assignment_id} of {row.worker.name}, {self.stage_name(row)}, {row.status}"
+
     @admin.display(description="stage")
     def stage_name(self, row: models.Assignment) -> str:
         return stage_words(row.hit.stage)

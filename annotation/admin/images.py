@@ -72,13 +72,14 @@ class ImageAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         row = _image(object_id)
         if row is not None and self.has_view_permission(request, row):
-            chains = models.Chain.objects.filter(image=row).values_list("number", "pk")
+            rows = dict(models.Chain.objects.filter(image=row).values_list("number", "pk"))
+            picture = picture_context(row, image_state(row), None, image_facts(row))
             extra_context = {
                 **(extra_context or {}),
-                **picture_context(row, image_state(row), None, image_facts(row)),
+                **picture,
+                "chains": [(line, rows.get(line.number)) for line in picture.get("chains", ())],
                 "title": row.name,
                 "subtitle": None,
-                "chain_pks": dict(chains),
                 "may_decide": request.user.has_perm(DECIDE),
             }
         return super().change_view(request, object_id, form_url, extra_context)

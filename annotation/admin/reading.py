@@ -75,6 +75,10 @@ class ReadOnlyAdmin(Admin):
         """Tell whether the account may carry out actions on these rows."""
         return request.user.has_perm(f"annotation.change_{self.opts.model_name}")
 
+    def row_words(self, row: Any) -> str:
+        """Name a row in what is asked and answered."""
+        return str(row)
+
     def ask_and_do(
         self,
         request: HttpRequest,
@@ -96,6 +100,9 @@ class ReadOnlyAdmin(Admin):
         if len(chosen) > MOST_AT_ONCE:
             messages.error(request, f"Choose at most {MOST_AT_ONCE} at once.")
             return None
+        if not chosen:
+            messages.error(request, f"None of what you chose can be {done}: they are already.")
+            return None
         confirmed = "confirmed" in request.POST
         form = form_class(request.POST) if confirmed else form_class()
         if not confirmed or not form.is_valid():
@@ -104,12 +111,11 @@ class ReadOnlyAdmin(Admin):
                 "title": title,
                 "opts": self.opts,
                 "media": self.media,
-                "rows": chosen,
+                "rows": [(row, self.row_words(row)) for row in chosen],
                 "form": form,
                 "action": action,
                 "button": button,
                 "checkbox": ACTION_CHECKBOX_NAME,
-                "across": request.POST.get("select_across", "0"),
             }
             status = 422 if confirmed else 200
             return TemplateResponse(
@@ -134,7 +140,7 @@ class ReadOnlyAdmin(Admin):
             try:
                 do(row)
             except refusals as error:
-                messages.error(request, f"{self.opts.verbose_name} {row}: {error}")
+                messages.error(request, f"{self.row_words(row)}: {error}")
             else:
                 self.log_change(request, row, done)
                 count += 1
