@@ -242,6 +242,19 @@ _TASK_URLS = (
 )
 CHAINBOX_TASK_URL = next(iter(read_origins("CHAINBOX_TASK_URL", _TASK_URLS)), "")
 
+# --- The crowd ---------------------------------------------------------------------------------
+
+# The marketplace that HITs are published on, as boto3 reaches it, and our access key there.
+# `make run` fills these in for the marketplace of this very site.
+CHAINBOX_CROWD_ENDPOINT = os.environ.get("CHAINBOX_CROWD_ENDPOINT") or ""
+CHAINBOX_CROWD_KEY_ID = os.environ.get("CHAINBOX_CROWD_KEY_ID") or ""
+CHAINBOX_CROWD_SECRET = os.environ.get("CHAINBOX_CROWD_SECRET") or ""
+CHAINBOX_CROWD_REGION = os.environ.get("CHAINBOX_CROWD_REGION") or "us-east-1"
+# Where the marketplace sends its notifications, and the secret it signs them with. Without them
+# everything is found out by asking, only later.
+CHAINBOX_CROWD_WEBHOOK = os.environ.get("CHAINBOX_CROWD_WEBHOOK") or ""
+CHAINBOX_CROWD_WEBHOOK_SECRET = os.environ.get("CHAINBOX_CROWD_WEBHOOK_SECRET") or ""
+
 # --- Security --------------------------------------------------------------------------------
 
 SESSION_COOKIE_HTTPONLY = True
