@@ -4,6 +4,7 @@ from django.db import transaction
 
 from annotation import models
 from annotation.actions.outbox import call_queue
+from annotation.actions.paying import hit_lock
 from annotation.models import AssignmentStatus, CallStatus, Operation
 
 
@@ -19,29 +20,28 @@ def assignment_reject(*, assignment: models.Assignment, reason: str) -> None:
     """
     if not reason.strip():
         raise RejectionRefusedError("a rejection needs a reason, which the worker is told")
-    assignment = (
-        models.Assignment.objects.select_for_update(of=("self",))
-        .select_related("hit__campaign", "worker")
-        .get(pk=assignment.pk)
+    # In the order in which they are locked when the marketplace has answered.
+    approvals = list(
+        models.OutboxCall.objects.select_for_update().filter(
+            assignment=assignment, operation=Operation.APPROVE
+        )
     )
+    hit = hit_lock(assignment.hit)
+    assignment = models.Assignment.objects.select_for_update().get(pk=assignment.pk)
     if assignment.status != AssignmentStatus.SUBMITTED:
         raise RejectionRefusedError(f"it is {assignment.status} already")
-    if assignment.payments.exists():
-        raise RejectionRefusedError("it is paid already")
-    calls = models.OutboxCall.objects.select_for_update().filter(assignment=assignment)
-    for call in calls.filter(operation=Operation.APPROVE, status=CallStatus.WAITING):
+    for call in approvals:
         # Once somebody has tried, the marketplace may have paid without our hearing of it.
-        if call.attempts:
+        if call.status == CallStatus.DONE or (call.status == CallStatus.WAITING and call.attempts):
             raise RejectionRefusedError("its payment is under way")
-        call.status, call.next_try_at = CallStatus.DROPPED, None
-        call.save(update_fields=["status", "next_try_at"])
+    models.OutboxCall.objects.filter(
+        pk__in=[call.pk for call in approvals], status=CallStatus.WAITING
+    ).update(status=CallStatus.DROPPED, next_try_at=None)
     call_queue(
-        campaign=assignment.hit.campaign,
+        campaign=hit.campaign,
         operation=Operation.REJECT,
         key=f"reject/{assignment.pk}",
-        hit=assignment.hit,
         assignment=assignment,
-        worker=assignment.worker,
-        stage=assignment.hit.stage,
+        stage=hit.stage,
         reason=reason.strip(),
     )

@@ -20,9 +20,7 @@ def chain_seen(state: ImageState, number: int) -> str:
 
 
 @transaction.atomic
-def decision_make(
-    *, image_id: int, chain: int, seen: str, decision: Decision | Undo
-) -> Outcome:
+def decision_make(*, image_id: int, chain: int, seen: str, decision: Decision | Undo) -> Outcome:
     """Carry out a decision about a chain, if it still is as the reviewer saw it.
 
     So a form that is sent twice adds no second box. FactRefusedError says what is in the way.

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from annotation import models
-from annotation.actions.paying import bonus_queue
+from annotation.actions.paying import BonusError, bonus_queue
 from annotation.actions.rejecting import RejectionRefusedError, assignment_reject
 from annotation.admin.reading import ReadOnlyAdmin, StageFilter, one_line, stage_words
 from annotation.pipeline.money import dollars
@@ -64,7 +64,7 @@ class HitAdmin(ReadOnlyAdmin):
         "kind",
         "status",
         "places",
-        "free",
+        "is_free",
         "held",
         "hit_id",
         "campaign",
@@ -161,6 +161,7 @@ class AssignmentAdmin(ReadOnlyAdmin):
                 assignment=row,
                 cents=given["cents"],
                 reason=given["reason"],
-                key=f"bonus/{row.pk}/{given['once'].hex}",
+                key=f"{row.pk}/{given['once'].hex}",
             ),
+            refusals=(BonusError,),
         )

@@ -49,7 +49,9 @@ class JudgmentStageFilter(StageFilter):
     """Judgments of a stage: their question's key begins with it."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(question__startswith=f"{self.value()}/") if self.value() else queryset
+        return (
+            queryset.filter(question__startswith=f"{self.value()}/") if self.value() else queryset
+        )
 
 
 @admin.register(models.Fact)

@@ -118,11 +118,10 @@ class ReadOnlyAdmin(Admin):
                 "checkbox": ACTION_CHECKBOX_NAME,
             }
             status = 422 if confirmed else 200
-            return TemplateResponse(
-                request, "admin/annotation/ask.html", context, status=status
-            )
-        self.do_each(request, chosen, done=done, do=lambda row: do(row, form.cleaned_data),
-                     refusals=refusals)
+            return TemplateResponse(request, "admin/annotation/ask.html", context, status=status)
+        self.do_each(
+            request, chosen, done=done, do=lambda row: do(row, form.cleaned_data), refusals=refusals
+        )
         return None
 
     def do_each(

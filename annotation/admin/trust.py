@@ -8,7 +8,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from annotation import models
-from annotation.actions.trusting import appeal_decide, trust_reinstate, trust_revoke
+from annotation.actions.trusting import (
+    AppealRefusedError,
+    appeal_decide,
+    trust_reinstate,
+    trust_revoke,
+)
 from annotation.admin.reading import ReadOnlyAdmin, StageFilter, one_line, stage_words
 from annotation.dashboard.trust_words import TRUST, event_words
 from annotation.pipeline.questions import Stage
@@ -214,4 +219,5 @@ class AppealAdmin(ReadOnlyAdmin):
                 reply=given["reply"],
                 by=request.user.get_username(),
             ),
+            refusals=(AppealRefusedError,),
         )

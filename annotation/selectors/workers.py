@@ -125,9 +125,7 @@ def standings_count(campaign: models.Campaign) -> dict[Stage, dict[Trust, int]]:
     return found
 
 
-def worker_history(
-    worker: models.Worker, campaign: models.Campaign | None = None
-) -> WorkerHistory:
+def worker_history(worker: models.Worker, campaign: models.Campaign | None = None) -> WorkerHistory:
     """Return what is known of a worker, in a constant few statements."""
     of = {"campaign": campaign} if campaign is not None else {}
     standings = models.WorkerStanding.objects.filter(worker=worker, **of)
@@ -159,9 +157,7 @@ def appeals_open(campaign: models.Campaign) -> list[models.Appeal]:
     )
 
 
-def _sittings(
-    worker: models.Worker, campaign: models.Campaign | None
-) -> Iterable[SittingCount]:
+def _sittings(worker: models.Worker, campaign: models.Campaign | None) -> Iterable[SittingCount]:
     rows = models.Sitting.objects.filter(worker=worker)
     if campaign is not None:
         rows = rows.filter(campaign=campaign)
