@@ -3,6 +3,7 @@
 Only rows are written here: HITs, and calls in the outbox that make them true on the marketplace.
 """
 
+import shlex
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
@@ -60,7 +61,7 @@ def supply_set(
     if not wanted:
         raise SupplyError(
             f"campaign {campaign.name!r} is not launched: "
-            f"`manage.py campaign_launch --campaign {campaign.name}` does that"
+            f"`manage.py campaign_launch --campaign {shlex.quote(campaign.name)}` does that"
         )
     now = database_now()
     models.StageSupply.objects.filter(
