@@ -54,6 +54,8 @@ class ReadOnlyAdmin(Admin):
 
     list_per_page = 50
     show_full_result_count = False
+    # To count what each filter leaves is a statement each.
+    show_facets = admin.ShowFacets.NEVER
     paginator = ShortPaginator
 
     class Media:

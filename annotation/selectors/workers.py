@@ -17,6 +17,8 @@ from annotation.pipeline.trust import Event, Trust, decode_event
 WORKERS_PER_PAGE = 50
 EVENTS_SHOWN = 200
 PAYMENTS_SHOWN = 20
+# One page's work; the others follow when these are answered.
+APPEALS_SHOWN = 50
 
 
 class StandingLine(msgspec.Struct, frozen=True):
@@ -153,7 +155,7 @@ def appeals_open(campaign: models.Campaign) -> list[models.Appeal]:
     return list(
         models.Appeal.objects.filter(standing__campaign=campaign, decided_at=None)
         .select_related("standing__worker", "standing__campaign__current_settings")
-        .order_by("pk")
+        .order_by("pk")[:APPEALS_SHOWN]
     )
 
 
