@@ -24,7 +24,6 @@ from annotation.actions.outbox import call_queue
 from annotation.actions.people import worker_ensure
 from annotation.actions.recovering import sitting_recover
 from annotation.actions.trusting import trust_notes
-from annotation.actions.waking import wake
 from annotation.models import AssignmentStatus, Operation, SittingKind, SittingStatus
 from annotation.pipeline.answers import decode_answer, judgment_of
 from annotation.pipeline.facts import Doubt, FactRefusedError, Judgment
@@ -35,6 +34,7 @@ from annotation.pipeline.trust import Checked, Event, FinishedTest, Standing, Tr
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim, claim_proof, settings_of, sitting_score
 from annotation.selectors.trust import Drawn, box_key, drawings_find, standing_of
+from config.waking import wake
 
 log = logging.getLogger(__name__)
 
@@ -243,9 +243,7 @@ def _checks_note(sitting: models.Sitting) -> Standing:
         row.right = is_right(row.gold.gold, decode_answer(row.answer))
     models.SittingQuestion.objects.bulk_update(rows, ["right"])
     events = {f"check/{sitting.pk}/{row.number}": Checked(right=bool(row.right)) for row in rows}
-    return trust_notes(
-        campaign=sitting.campaign, worker=sitting.worker, stage=stage, events=events
-    )
+    return trust_notes(campaign=sitting.campaign, worker=sitting.worker, stage=stage, events=events)
 
 
 def _judgments(sitting: models.Sitting) -> dict[int, list[Judgment]]:

@@ -3,7 +3,7 @@
 Everything here is noted once, however often we hear of it.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 from django.db import transaction
@@ -14,9 +14,8 @@ from annotation.models import AssignmentStatus, HitStatus, Operation, PaymentKin
 from annotation.pipeline.money import bonus_cost, campaign_fees
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import settings_of
+from annotation.selectors.watching import LOOK_EVERY
 
-# How long a HIT that nothing is heard of goes without being asked about.
-LOOK_EVERY = timedelta(minutes=5)
 _DECIDED = (AssignmentStatus.APPROVED, AssignmentStatus.REJECTED)
 
 
@@ -45,10 +44,10 @@ def hit_expired(*, hit: models.Hit) -> None:
     if locked.status == HitStatus.CLOSED:
         return
     locked.status = HitStatus.CLOSING
-    locked.free = 0
+    locked.is_free = False
     # Soon: whether it is over, and what is still held for it, only the marketplace knows.
     locked.look_at = database_now()
-    locked.save(update_fields=["status", "free", "look_at"])
+    locked.save(update_fields=["status", "is_free", "look_at"])
 
 
 @transaction.atomic
@@ -58,18 +57,20 @@ def hit_close(*, hit: models.Hit) -> None:
 
 
 @transaction.atomic
-def hit_places_seen(*, hit: models.Hit, available: int, pending: int) -> None:
-    """Note how many places the marketplace says are free, and hold no more than can be paid."""
+def hit_places_seen(*, hit: models.Hit, available: int, pending: int, expires_at: datetime) -> None:
+    """Note what the marketplace says of a HIT's places, and hold no more than can be paid."""
     locked = hit_lock(hit)
     if locked.status == HitStatus.CLOSED:
         return
+    if locked.status == HitStatus.OPEN and expires_at <= database_now():
+        locked.status = HitStatus.CLOSING
     undecided = locked.assignments.filter(status=AssignmentStatus.SUBMITTED).count()
-    locked.free = available if locked.status == HitStatus.OPEN else 0
+    locked.is_free = available > 0 and locked.status == HitStatus.OPEN
     if locked.status == HitStatus.CLOSING:
         # Only ever less: what was submitted since we asked is in neither number.
         still = (available + pending + undecided) * locked.terms.cost_cents
         locked.held_cents = min(locked.held_cents, still)
-    locked.save(update_fields=["free", "held_cents"])
+    locked.save(update_fields=["status", "is_free", "held_cents"])
 
 
 @transaction.atomic
@@ -173,6 +174,5 @@ def _close(hit: models.Hit) -> None:
     if hit.status != HitStatus.CLOSED:
         hit.status = HitStatus.CLOSED
         hit.closed_at = database_now()
-    hit.free = hit.held_cents = 0
-    hit.look_at = None
-    hit.save(update_fields=["status", "closed_at", "free", "held_cents", "look_at"])
+    hit.is_free, hit.held_cents, hit.look_at = False, 0, None
+    hit.save(update_fields=["status", "closed_at", "is_free", "held_cents", "look_at"])

@@ -11,7 +11,6 @@ from annotation import models
 from annotation.actions.leases import sittings_lapse
 from annotation.actions.messages import appeal_message, trust_message
 from annotation.actions.outbox import call_queue
-from annotation.actions.waking import wake
 from annotation.models import Operation, SittingStatus
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.revoking import doubtful
@@ -27,6 +26,7 @@ from annotation.pipeline.trust import (
 )
 from annotation.selectors.sittings import settings_of
 from annotation.selectors.trust import work_of
+from config.waking import wake
 
 # What the stage's qualification says on the marketplace; HITs ask for at least 1.
 QUALIFICATION = {Trust.PROBATION: 50, Trust.TRUSTED: 100, Trust.REVOKED: 0}

@@ -13,7 +13,7 @@ from annotation.crowd.client import HitShown, MTurk
 from annotation.crowd.errors import RefusedError, TryAgainError
 from annotation.crowd.registering import hit_type_ensure
 from annotation.crowd.steps import ANNOTATION, Batch, Step, nothing_follows
-from annotation.models import CallStatus, Operation, SittingKind
+from annotation.models import CallStatus, HitStatus, Operation, SittingKind
 from annotation.selectors.sittings import settings_of
 
 SCHEMA = (
@@ -62,11 +62,16 @@ def expire_hit(call: models.OutboxCall, batch: Batch) -> Step:
     hit, client = call.hit, batch.client
     assert hit is not None
     hit_id = hit.hit_id or _unpublished(hit)
-    if hit_id is None:
+    if hit_id is None or hit.status == HitStatus.CLOSED:
         return Step(ask=lambda: None, apply=nothing_follows)
 
     def ask() -> None:
-        client.hit_expire(hit_id)
+        try:
+            client.hit_expire(hit_id)
+        except RefusedError as error:
+            # Disposed of: that is more than was asked for.
+            if error.code != "InvalidHITState":
+                raise
 
     def apply(_: object) -> str:
         hit_expired(hit=hit)
