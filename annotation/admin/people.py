@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from annotation import models
 from annotation.admin.reading import ReadOnlyAdmin, stage_words
-from annotation.dashboard.trust_words import TRUST, event_words, standing_row
+from annotation.dashboard.trust_words import TRUST, event_lines, standing_row
 from annotation.pipeline.money import dollars
 from annotation.pipeline.trust import Trust
 from annotation.selectors.workers import worker_history
@@ -87,10 +87,7 @@ class WorkerAdmin(ReadOnlyAdmin):
                 "subtitle": None,
                 "history": history,
                 "standings": [standing_row(line) for line in history.standings],
-                "events": [
-                    (event, stage_words(event.stage), event_words(body))
-                    for event, body in history.events
-                ],
+                "events": event_lines(history.events),
                 "sittings": [(count, stage_words(count.stage)) for count in history.sittings],
                 "paid": dollars(history.paid_cents),
                 "payments": [

@@ -10,7 +10,7 @@ from annotation import models
 from annotation.actions.outbox import call_retry
 from annotation.dashboard.crowd import may_change, require_change
 from annotation.dashboard.views import researchers_only
-from annotation.models import CallStatus
+from annotation.models import CallStatus, Operation
 from annotation.selectors.calls import calls_count, calls_page
 
 STATUSES = {
@@ -18,6 +18,16 @@ STATUSES = {
     CallStatus.WAITING.value: "Waiting",
     CallStatus.DONE.value: "Done",
     CallStatus.DROPPED.value: "Dropped",
+}
+# What a call is for.
+OPERATIONS: dict[str, str] = {
+    Operation.CREATE_HIT.value: "Publish a HIT",
+    Operation.EXPIRE_HIT.value: "Take a HIT back",
+    Operation.APPROVE.value: "Pay an assignment",
+    Operation.REJECT.value: "Reject an assignment",
+    Operation.BONUS.value: "Pay a bonus",
+    Operation.QUALIFY.value: "Set a qualification",
+    Operation.MESSAGE.value: "Write to a worker",
 }
 
 
@@ -41,7 +51,7 @@ def calls(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "filters": [(value, words, count, value == status) for value, words, count in shown],
         "page": page,
         "page_numbers": page.paginator.get_elided_page_range(page.number, on_each_side=1),
-        "rows": [(call, STATUSES[call.status]) for call in page],
+        "rows": [(call, OPERATIONS[call.operation], STATUSES[call.status]) for call in page],
     }
     return render(request, "dashboard/crowd_calls.html", context)
 

@@ -16,7 +16,7 @@ from annotation.actions.trusting import (
     trust_revoke,
 )
 from annotation.dashboard.crowd import may_change, require_change
-from annotation.dashboard.trust_words import TRUST, event_words, standing_row
+from annotation.dashboard.trust_words import TRUST, event_lines, standing_row
 from annotation.dashboard.views import researchers_only
 from annotation.dashboard.words import STAGES
 from annotation.pipeline.money import dollars
@@ -76,9 +76,7 @@ def worker(request: HttpRequest, campaign_id: int, worker_id: int) -> HttpRespon
         "may_change": may_change(request),
         "history": history,
         "standings": [standing_row(line) for line in history.standings],
-        "events": [
-            (event, STAGES[Stage(event.stage)], event_words(body)) for event, body in history.events
-        ],
+        "events": event_lines(history.events),
         "sittings": [(count, STAGES[count.stage]) for count in history.sittings],
         "paid": dollars(history.paid_cents),
         "payments": [

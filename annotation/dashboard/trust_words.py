@@ -1,11 +1,15 @@
 """Trust in words, and accuracy as a small bar that shows how sure it is."""
 
+from collections.abc import Iterable
+
 import msgspec
 
+from annotation import models
 from annotation.dashboard.bars import FULL
 from annotation.dashboard.words import STAGES
 from annotation.pipeline import trust
 from annotation.pipeline.accuracy import Accuracy
+from annotation.pipeline.questions import Stage
 from annotation.pipeline.trust import Trust
 from annotation.selectors.workers import StandingLine
 
@@ -70,7 +74,7 @@ def accuracy_bar(accuracy: Accuracy, minimum: float) -> AccuracyBar | None:
         x=low,
         width=max(high - low, 1),
         share_x=_line(accuracy.share),
-        minimum_x=_line(minimum),
+        minimum_x=round(FULL * minimum),
         kind=kind,
     )
 
@@ -104,6 +108,40 @@ def event_words(event: trust.Event) -> str:
             return "Reinstated, " + ("trusted at once" if trusted else "on probation")
         case trust.Shaken(stage=stage):
             return f"Back on probation, as trust was lost at {STAGES[stage]}"
+
+
+class EventLine(msgspec.Struct, frozen=True):
+    """Something that happened, or checks of a stage in a row."""
+
+    # The latest of them.
+    event: models.TrustEvent
+    stage: str
+    words: str
+
+
+def event_lines(events: Iterable[tuple[models.TrustEvent, trust.Event]]) -> list[EventLine]:
+    """Put events in words, the newest first as they come; checks in a row take one line."""
+    lines: list[EventLine] = []
+    checks: list[bool] = []
+    for event, body in events:
+        stage = STAGES[Stage(event.stage)]
+        if not isinstance(body, trust.Checked):
+            lines.append(EventLine(event=event, stage=stage, words=event_words(body)))
+            checks = []
+            continue
+        if checks and lines[-1].event.stage == event.stage:
+            event = lines.pop().event
+        else:
+            checks = []
+        checks.append(body.right)
+        lines.append(EventLine(event=event, stage=stage, words=_checks(checks)))
+    return lines
+
+
+def _checks(right: list[bool]) -> str:
+    if len(right) == 1:
+        return event_words(trust.Checked(right=right[0]))
+    return f"{len(right)} checked answers, {sum(right)} of them right"
 
 
 def _line(share: float) -> int:
