@@ -1,6 +1,7 @@
 """What follows when a worker's standing changes: the qualification, the message, the doubts."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -48,7 +49,9 @@ def standing(worker: str, stage: Stage = Stage.LINKS) -> models.WorkerStanding:
 def begin_trusted(campaign: models.Campaign, name: str, *stages: Stage) -> models.Worker:
     """A worker whom events have made trusted."""
     worker = worker_ensure(name=name)
-    at_stages = [{"campaign": campaign, "worker": worker, "stage": stage} for stage in stages]
+    at_stages: list[dict[str, Any]] = [
+        {"campaign": campaign, "worker": worker, "stage": stage} for stage in stages
+    ]
     for note in at_stages:
         trust_note(**note, event=FinishedTest(right=1, asked=1), key="test/1")
         trust_revoke(**note, reason="-", by="test")
@@ -138,7 +141,7 @@ def test_only_the_latest_qualification_of_a_worker_waits_to_be_sent(
     campaign: models.Campaign,
 ) -> None:
     worker = worker_ensure(name="A1")
-    note = {"campaign": campaign, "worker": worker, "stage": Stage.LINKS}
+    note: dict[str, Any] = {"campaign": campaign, "worker": worker, "stage": Stage.LINKS}
     trust_note(**note, event=FinishedTest(right=1, asked=1), key="test/1")
     trust_revoke(**note, reason="Spam", by="chief")
     trust_reinstate(**note, trusted=True, by="chief")
