@@ -56,6 +56,17 @@ class StageSupplyRow(msgspec.Struct, frozen=True):
     tests: int
 
 
+def campaigns_launched() -> list[models.Campaign]:
+    """Return the campaigns that are, or were, supplied with HITs."""
+    return list(
+        models.Campaign.objects.filter(
+            Exists(models.StageSupply.objects.filter(campaign=OuterRef("pk")))
+        )
+        .select_related("current_settings")
+        .order_by("pk")
+    )
+
+
 def questions_waiting(campaign: models.Campaign, stage: Stage, most: int) -> int:
     """Count the questions that could be given out now; beyond `most` it does not matter.
 
