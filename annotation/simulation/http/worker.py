@@ -42,6 +42,8 @@ CHANGES: Final = 0.15
 # How long to rest, in seconds, when there is nothing to do: longer each time.
 SHORTEST_REST: Final = 0.2
 LONGEST_REST: Final = 2.0
+# How long to keep away from a group whose HITs one may not do: longer each time, too.
+LONGEST_AWAY: Final = 60.0
 
 
 class Outcome(StrEnum):
@@ -99,6 +101,7 @@ class HttpWorker:
         self._random = draws(person.seed, "worker", person.place)
         # Groups in which there was nothing for this worker, until when.
         self._resting: dict[str, float] = {}
+        self._refusals: Counter[str] = Counter()
         self._rest = SHORTEST_REST
 
     @property
@@ -144,8 +147,13 @@ class HttpWorker:
             if place is None or task is None:
                 self._leave(group, SHORTEST_REST)
                 group = ""
-            elif self._work(place, task) not in (Outcome.SUBMITTED, Outcome.RETURNED):
-                self._leave(group, LONGEST_REST)
+                continue
+            outcome = self._work(place, task)
+            self._refusals[group] += outcome is Outcome.REFUSED
+            if outcome is Outcome.SUBMITTED:
+                self._refusals[group] = 0
+            elif outcome is not Outcome.RETURNED:
+                self._leave(group, min(LONGEST_REST * 2 ** self._refusals[group], LONGEST_AWAY))
                 group = ""
 
     def _resume(self) -> None:
