@@ -163,8 +163,11 @@ def test_a_connection_that_the_server_has_closed_is_made_anew() -> None:
 
 
 def test_a_server_with_a_problem_or_none_at_all_is_unreachable() -> None:
-    with served() as (url, _), closing(Browser()) as browser:
-        with pytest.raises(UnreachableError, match="503"):
-            browser.get(f"{url}/broken")
+    with (
+        served() as (url, _),
+        closing(Browser()) as browser,
+        pytest.raises(UnreachableError, match="503"),
+    ):
+        browser.get(f"{url}/broken")
     with closing(Browser()) as browser, pytest.raises(UnreachableError, match="cannot be reached"):
         browser.get(f"{url}/")
