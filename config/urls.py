@@ -5,6 +5,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
+from annotation.hits.notifications import notifications
 from config.throttle import ThrottledLoginView
 from config.views import healthz
 
@@ -23,5 +24,6 @@ urlpatterns = [
     re_path(r"^marketplace/api/?", include("marketplace.api.urls")),
     path("marketplace/", include("marketplace.site.urls")),
     path("hits/", include("annotation.hits.urls")),
+    path("crowd/notifications", notifications, name="crowd-notifications"),
     path("", include("annotation.dashboard.urls")),
 ]

@@ -39,6 +39,10 @@ from annotation.selectors.sittings import (
     sittings_of,
 )
 
+FINISHED_FIELDS = [
+    *("status", "digest", "finished_at", "until", "milliseconds"),
+    *("right", "asked", "needed"),
+]
 TIME_IS_UP = (
     "The time for these questions is up and they went back. Load the page again to get new ones."
 )
@@ -168,6 +172,31 @@ def sitting_finish(
         return sitting
     questions = sitting_questions(sitting)
     _check_numbers(sitting, questions, answers)
+    _finish(sitting, questions, answers, now)
+    return sitting
+
+
+def answers_put(*, sitting: models.Sitting, answers: Mapping[int, Answer], now: datetime) -> None:
+    """Finish a locked sitting that may have lapsed with answers that came another way."""
+    images = models.Image.objects.filter(withdrawn_at=None)
+    questions = list(
+        sitting.questions.filter(number__in=answers, image__in=images)
+        .select_related("image")
+        .order_by("number")
+    )
+    if not questions or len(questions) < len(answers):
+        raise SittingRefusedError(
+            Trouble.BAD_REQUEST, "These answers are to other questions than the sitting's."
+        )
+    _finish(sitting, questions, answers, now)
+
+
+def _finish(
+    sitting: models.Sitting,
+    questions: list[models.SittingQuestion],
+    answers: Mapping[int, Answer],
+    now: datetime,
+) -> None:
     for question in questions:
         answer = answers[question.number]
         if sitting.kind == SittingKind.TEST and question.answer:
@@ -176,19 +205,18 @@ def sitting_finish(
             continue
         _check(sitting, question, answer)
         _put(question, answer, now)
-    models.SittingQuestion.objects.bulk_update(questions, ["answer", "comment", "saved_at"])
     # Drafts of questions that have left the sitting meanwhile are no answers.
-    sitting.questions.exclude(released_at=None).update(answer="", comment="")
+    gone = sitting.questions.exclude(released_at=None).exclude(pk__in=[q.pk for q in questions])
+    gone.update(answer="", comment="")
+    models.SittingQuestion.objects.bulk_update(questions, ["answer", "comment", "saved_at"])
     if sitting.kind == SittingKind.TEST:
         _score(sitting, questions)
     sitting.status = SittingStatus.FINISHED
-    sitting.digest = digest
+    sitting.digest = answers_digest(answers)
     sitting.finished_at = now
     sitting.until = sitting_until(sitting.campaign, now)
-    sitting.save(
-        update_fields=["status", "digest", "finished_at", "until", "right", "asked", "needed"]
-    )
-    return sitting
+    sitting.milliseconds = sum(answer.milliseconds for answer in answers.values())
+    sitting.save(update_fields=FINISHED_FIELDS)
 
 
 def _check_numbers(

@@ -1,12 +1,12 @@
-"""The one write path for facts: lock one image, fold, save the difference, in one transaction."""
+"""The one write path for facts: lock images, fold, save the difference, in one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from django.db import transaction
 
 from annotation import models
-from annotation.actions.state import state_save
+from annotation.actions.state import Changed, states_save
 from annotation.models import ImageStatus
 from annotation.pipeline.engine import apply, counts
 from annotation.pipeline.facts import (
@@ -49,68 +49,99 @@ def judgments_record(*, image_id: int, judgments: Sequence[Judgment]) -> Outcome
     The same judgment again is found, not doubled. A late one is stored and does not count.
     FactRefusedError: an answer makes no sense. AlreadyJudgedError: it contradicts the worker's own.
     """
-    return _facts_record(image_id, judgments)
+    return facts_record(bodies={image_id: judgments})[image_id]
 
 
-def doubt_record(*, image_id: int, doubt: Doubt) -> Outcome:
-    """Doubt a judgment of the image."""
-    known = models.Fact.objects.filter(
-        image_id=image_id, number=doubt.judgment, kind="judgment"
-    ).exists()
-    if not known:
-        raise FactRefusedError(f"fact {doubt.judgment} of this image is no judgment")
-    return _facts_record(image_id, [doubt])
+def doubts_record(*, image_id: int, doubts: Sequence[Doubt]) -> Outcome:
+    """Doubt judgments of the image; a doubt that is there already is not doubled."""
+    numbers = {doubt.judgment for doubt in doubts}
+    known = models.Fact.objects.filter(image_id=image_id, number__in=numbers, kind="judgment")
+    for missing in sorted(numbers - set(known.values_list("number", flat=True))):
+        raise FactRefusedError(f"fact {missing} of this image is no judgment")
+    return facts_record(bodies={image_id: doubts})[image_id]
 
 
 def decision_record(*, image_id: int, decision: Decision | Undo) -> Outcome:
     """Carry out a review decision, or take one back."""
-    return _facts_record(image_id, [decision])
+    return facts_record(bodies={image_id: [decision]})[image_id]
 
 
 @transaction.atomic
-def _facts_record(image_id: int, bodies: Sequence[Body]) -> Outcome:
-    stored = state_lock(image_id)
-    image = stored.image
-    version = image.campaign.current_settings
-    assert version is not None  # every campaign is made with settings
-    settings = version.settings
-    before = after = stored.state
-    known = _known_judgments(image_id, bodies)
-    recorded: list[Recorded] = []
+def facts_record(*, bodies: Mapping[int, Sequence[Body]]) -> dict[int, Outcome]:
+    """Record facts on several images, all or none, in a constant few statements.
+
+    Images are locked in the order of their numbers, so that nobody waits in a circle.
+    """
+    stored = states_lock(bodies)
+    known = _known_facts(bodies)
+    changes: list[Changed] = []
     rows: list[models.Fact] = []
-    for body in bodies:
-        counted = None
-        if isinstance(body, Judgment):
-            earlier = known.get((body.question.key, body.worker))
-            if earlier is not None:
-                recorded.append(_same_or_refuse(body, earlier))
-                continue
-            counted = counts(after, body)
-        after = _apply(after, body, settings)
-        row = fact_row(image_id, after.facts, version, body, counted)
-        known[row.question, row.worker_id] = row
-        rows.append(row)
-        recorded.append(Recorded(number=after.facts, counted=counted))
-    if rows:
-        models.Fact.objects.bulk_create(rows)
-        state_save(image=image, before=before, after=after)
-    return Outcome(recorded=tuple(recorded), state=after)
+    outcomes: dict[int, Outcome] = {}
+    for image_id, of_image in bodies.items():
+        writing = _Writing(stored[image_id], known)
+        recorded = tuple(writing.add(body) for body in of_image)
+        rows += writing.rows
+        if writing.rows:
+            changes.append(Changed(writing.image, writing.before, writing.state))
+        outcomes[image_id] = Outcome(recorded=recorded, state=writing.state)
+    models.Fact.objects.bulk_create(rows)
+    states_save(changes)
+    return outcomes
+
+
+# What names a fact that must not be there twice: a judgment, or the doubt of one.
+_Name = tuple[int, str | int, int]
+
+
+class _Writing:
+    """Facts being added to one locked image."""
+
+    def __init__(self, stored: models.StoredState, known: dict[_Name, models.Fact]) -> None:
+        self.image = stored.image
+        version = self.image.campaign.current_settings
+        assert version is not None  # every campaign is made with settings
+        self.version = version
+        self.settings: Settings = version.settings
+        self.before = self.state = stored.state
+        self.known = known
+        self.rows: list[models.Fact] = []
+
+    def add(self, body: Body) -> Recorded:
+        """Apply a fact, or find that it is there."""
+        name = _name(self.image.pk, body)
+        earlier = self.known.get(name) if name else None
+        if earlier is not None:
+            return _same_or_refuse(body, earlier)
+        counted = counts(self.state, body) if isinstance(body, Judgment) else None
+        fact = Fact(number=self.state.facts + 1, settings=self.settings, body=body)
+        self.state = apply(self.state, fact)
+        row = fact_row(self.image.pk, fact.number, self.version, body, counted)
+        self.rows.append(row)
+        if name:
+            self.known[name] = row
+        return Recorded(number=fact.number, counted=counted)
 
 
 def state_lock(image_id: int) -> models.StoredState:
     """Lock an image until the transaction ends and return its state."""
-    stored = (
-        models.StoredState.objects.select_for_update(of=("self",))
+    return states_lock([image_id])[image_id]
+
+
+def states_lock(image_ids: Mapping[int, object] | Sequence[int]) -> dict[int, models.StoredState]:
+    """Lock images until the transaction ends and return their states: one statement."""
+    found = {
+        stored.pk: stored
+        for stored in models.StoredState.objects.select_for_update(of=("self",))
         .select_related("image__campaign__current_settings")
-        .get(pk=image_id)
-    )
-    if stored.status == ImageStatus.WITHDRAWN:
-        raise FactRefusedError(f"image {stored.image.name} was withdrawn")
-    return stored
-
-
-def _apply(state: ImageState, body: Body, settings: Settings) -> ImageState:
-    return apply(state, Fact(number=state.facts + 1, settings=settings, body=body))
+        .filter(pk__in=list(image_ids))
+        .order_by("pk")
+    }
+    for image_id in image_ids:
+        if image_id not in found:
+            raise models.StoredState.DoesNotExist(f"there is no image {image_id}")
+        if found[image_id].status == ImageStatus.WITHDRAWN:
+            raise FactRefusedError(f"image {found[image_id].image.name} was withdrawn")
+    return found
 
 
 def fact_row(
@@ -133,23 +164,42 @@ def fact_row(
     )
 
 
-def _known_judgments(
-    image_id: int, bodies: Sequence[Body]
-) -> dict[tuple[str | None, int | None], models.Fact]:
-    judgments = [body for body in bodies if isinstance(body, Judgment)]
-    if not judgments:
-        return {}
-    facts = models.Fact.objects.filter(
-        image_id=image_id,
-        question__in={j.question.key for j in judgments},
-        worker_id__in={j.worker for j in judgments},
-    )
-    return {(fact.question, fact.worker_id): fact for fact in facts}
+def _name(image_id: int, body: Body) -> _Name | None:
+    match body:
+        case Judgment(question=question, worker=worker):
+            return image_id, question.key, worker
+        case Doubt(judgment=judgment):
+            return image_id, judgment, 0
+    return None
 
 
-def _same_or_refuse(judgment: Judgment, fact: models.Fact) -> Recorded:
-    if decode_body(fact.body) != judgment:
+def _known_facts(bodies: Mapping[int, Sequence[Body]]) -> dict[_Name, models.Fact]:
+    """Return the facts that could be the same as one of these: a statement for each kind."""
+    flat = [body for of_image in bodies.values() for body in of_image]
+    known: dict[_Name, models.Fact] = {}
+    judgments = [body for body in flat if isinstance(body, Judgment)]
+    if judgments:
+        facts = models.Fact.objects.filter(
+            image_id__in=bodies,
+            question__in={j.question.key for j in judgments},
+            worker_id__in={j.worker for j in judgments},
+        )
+        for fact in facts:
+            assert fact.question is not None  # of a judgment
+            assert fact.worker_id is not None
+            known[fact.image_id, fact.question, fact.worker_id] = fact
+    if any(isinstance(body, Doubt) for body in flat):
+        for fact in models.Fact.objects.filter(image_id__in=bodies, kind="doubt"):
+            doubt = decode_body(fact.body)
+            assert isinstance(doubt, Doubt)
+            known[fact.image_id, doubt.judgment, 0] = fact
+    return known
+
+
+def _same_or_refuse(body: Body, fact: models.Fact) -> Recorded:
+    # A doubt is the same whatever its reason.
+    if isinstance(body, Judgment) and decode_body(fact.body) != body:
         raise AlreadyJudgedError(
-            f"worker {judgment.worker} has answered {judgment.question.key} before, and otherwise"
+            f"worker {body.worker} has answered {body.question.key} before, and otherwise"
         )
     return Recorded(number=fact.number, counted=fact.counted)

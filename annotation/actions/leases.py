@@ -4,54 +4,100 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.crypto import salted_hmac
 
 from annotation import models
-from annotation.models import SittingStatus
+from annotation.models import SittingKind, SittingStatus
+from annotation.pipeline.mixing import checks_wanted, mix
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.showing import encode_shown, shown
+from annotation.pipeline.trust import Trust
 from annotation.selectors.clock import database_now
-from annotation.selectors.sittings import Choice, questions_choose, settings_of
+from annotation.selectors.gold import gold_for
+from annotation.selectors.sittings import (
+    Choice,
+    questions_choose,
+    settings_of,
+    sitting_questions,
+)
 
 # How often a sitting that came out short, because others were quicker, tries again.
 TRIES = 5
 
 
-def leases_take(*, sitting: models.Sitting) -> int:
-    """Fill a locked new sitting with questions and return how many it got.
+def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.SittingQuestion]:
+    """Fill a locked new sitting with questions, verification questions among them; return them.
 
-    The database's constraint decides who gets what: never two live leases of one question.
+    The database's constraint decides who gets what: never two live leases of one question. If
+    there is nothing to ask that counts, a trusted worker gets no verification questions either.
     """
-    wanted = settings_of(sitting.campaign).questions_per_hit[Stage(sitting.stage)]
-    taken = tried = 0
+    stage = Stage(sitting.stage)
+    settings = settings_of(sitting.campaign)
+    size = settings.questions_per_hit[stage]
+    # The rules are public: what comes by lot needs a secret.
+    seed = salted_hmac("chainbox.mixing", str(sitting.pk), algorithm="sha256").hexdigest()
+    checks = checks_wanted(stage, trust, size, settings.crowd, seed)
+    gold = gold_for(sitting.campaign, stage, sitting.worker, checks, seed) if checks else []
+    # Where verification questions run out, trusted workers get real ones instead; nobody else.
+    chosen = _choose(sitting, size - (len(gold) if trust is Trust.TRUSTED else checks))
+    if not chosen and trust is Trust.TRUSTED:
+        return []
+    leases = [_lease(sitting, choice) for choice in chosen]
+    rows = mix(leases, [_check(sitting, one) for one in gold], seed)
+    return _insert(sitting, rows) if rows else []
+
+
+def _choose(sitting: models.Sitting, wanted: int) -> list[Choice]:
+    if not wanted:
+        return []
+    campaign, stage, worker = sitting.campaign, Stage(sitting.stage), sitting.worker
+    chosen = questions_choose(campaign, stage, worker, wanted)
+    if len(chosen) == wanted:
+        return chosen
+    # What others have kept for too long may be among the rest.
+    if leases_expire():
+        chosen = questions_choose(campaign, stage, worker, wanted)
+    return chosen
+
+
+def _lease(sitting: models.Sitting, choice: Choice) -> models.SittingQuestion:
+    return models.SittingQuestion(
+        sitting=sitting,
+        image_id=choice.image_id,
+        key=choice.question.key,
+        shown=encode_shown(shown(choice.state, choice.question)),
+    )
+
+
+def _check(sitting: models.Sitting, gold: models.GoldQuestion) -> models.SittingQuestion:
+    return models.SittingQuestion(
+        sitting=sitting, image_id=gold.image_id, gold=gold, shown=encode_shown(gold.gold.shown)
+    )
+
+
+def _insert(
+    sitting: models.Sitting, rows: Sequence[models.SittingQuestion]
+) -> list[models.SittingQuestion]:
+    """Put questions into a sitting; for those that others got meanwhile it gets other ones."""
+    questions: list[models.SittingQuestion] = []
+    tried = 0
     for _ in range(TRIES):
-        chosen = questions_choose(
-            sitting.campaign, Stage(sitting.stage), sitting.worker, wanted - taken
+        for number, row in enumerate(rows, start=tried + 1):
+            row.number = number
+        tried += len(rows)
+        # In an order that all keep to: two who insert at once wait for each other at most once.
+        models.SittingQuestion.objects.bulk_create(
+            sorted(rows, key=lambda row: (row.image_id, row.key)), ignore_conflicts=True
         )
+        questions = sitting_questions(sitting)
+        # The numbers of what others got stay unused.
+        lost = len(rows) - sum(q.number > tried - len(rows) for q in questions)
+        chosen = _choose(sitting, lost)
         if not chosen:
             break
-        # The numbers of what others got stay unused.
-        taken = _insert(sitting, chosen, first=tried + 1)
-        tried += len(chosen)
-        if taken == wanted:
-            break
-    return taken
-
-
-def _insert(sitting: models.Sitting, chosen: Sequence[Choice], *, first: int) -> int:
-    rows = [
-        models.SittingQuestion(
-            sitting=sitting,
-            number=number,
-            image_id=choice.image_id,
-            key=choice.question.key,
-            shown=encode_shown(shown(choice.state, choice.question)),
-        )
-        for number, choice in enumerate(chosen, start=first)
-    ]
-    # In an order that all keep to, so that two who insert at once wait for each other at most once.
-    rows.sort(key=lambda row: (row.image_id, row.key))
-    models.SittingQuestion.objects.bulk_create(rows, ignore_conflicts=True)
-    return sitting.questions.count()
+        rows = [_lease(sitting, choice) for choice in chosen]
+    return questions
 
 
 def leases_release(*, sitting: models.Sitting, now: datetime) -> None:
@@ -60,17 +106,40 @@ def leases_release(*, sitting: models.Sitting, now: datetime) -> None:
 
 
 @transaction.atomic
-def leases_expire() -> None:
-    """Release what anybody has kept for too long. Done by whoever comes by, in three statements.
+def sittings_lapse(*, sittings: QuerySet[models.Sitting]) -> int:
+    """End open sittings and give their questions back; return how many there were.
 
     Sittings are locked before their questions, in one order, as everywhere: nobody deadlocks.
     """
+    numbers = list(
+        sittings.filter(status=SittingStatus.OPEN)
+        .order_by("pk")
+        .select_for_update(of=("self",))
+        .values_list("pk", flat=True)
+    )
+    if numbers:
+        models.Sitting.objects.filter(pk__in=numbers).update(status=SittingStatus.LAPSED)
+        models.SittingQuestion.objects.filter(sitting__in=numbers, released_at=None).update(
+            released_at=database_now()
+        )
+    return len(numbers)
+
+
+@transaction.atomic
+def leases_expire() -> int:
+    """Release what anybody has kept for too long; return how many sittings that were.
+
+    Done by the sweeper, and by whoever finds too little.
+    """
     now = database_now()
-    held = models.SittingQuestion.objects.filter(released_at=None).exclude(key="")
+    held = models.SittingQuestion.objects.filter(released_at=None)
     # Finished ones too: the platform has not confirmed them in time. If it still does, their
     # answers are recorded all the same and count unless somebody else was quicker.
     over = list(
-        models.Sitting.objects.filter(pk__in=held.values("sitting"), until__lte=now)
+        models.Sitting.objects.filter(
+            kind=SittingKind.WORK, confirmed_at=None, until__lte=now, pk__in=held.values("sitting")
+        )
+        .exclude(status=SittingStatus.LAPSED)
         .order_by("pk")
         .select_for_update()
         .values_list("pk", flat=True)
@@ -80,3 +149,4 @@ def leases_expire() -> None:
             status=SittingStatus.LAPSED
         )
         held.filter(sitting__in=over).update(released_at=now)
+    return len(over)

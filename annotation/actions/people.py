@@ -4,7 +4,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from annotation import models
-from annotation.models import SittingStatus
+from annotation.actions.leases import sittings_lapse
+from annotation.models import CallStatus, Operation
 
 # Names that the platform does not give; nobody can claim to be one of these.
 OWN_NAMES = ("simulated-", "erased-")
@@ -32,18 +33,22 @@ def worker_erase(*, worker: models.Worker) -> str:
     """Forget who a worker is and what they wrote; return their pseudonym.
 
     Their judgments stay, under that pseudonym. What they were at goes back to others; what they
-    have handed in can still be confirmed.
+    have handed in is still confirmed and paid: the marketplace knows to whom.
     """
-    sittings = models.Sitting.objects.select_for_update().filter(worker=worker)
-    at_work = [sitting.pk for sitting in sittings.order_by("pk") if _is_open(sitting)]
-    questions = models.SittingQuestion.objects.filter(sitting__worker=worker)
-    questions.exclude(comment="").update(comment="")
-    questions.filter(sitting__in=at_work, released_at=None).update(released_at=Now())
-    models.Sitting.objects.filter(pk__in=at_work).update(status=SittingStatus.LAPSED)
+    sittings_lapse(sittings=models.Sitting.objects.filter(worker=worker))
+    models.SittingQuestion.objects.filter(sitting__worker=worker).exclude(comment="").update(
+        comment=""
+    )
+    models.Appeal.objects.filter(standing__worker=worker).exclude(words="", reply="").update(
+        words="", reply=""
+    )
+    models.Appeal.objects.filter(standing__worker=worker, decided_at=None).update(decided_at=Now())
+    calls = models.OutboxCall.objects.filter(worker=worker)
+    # What was going to be told them, and told of them, has nobody to go to.
+    calls.filter(
+        operation__in=[Operation.MESSAGE, Operation.QUALIFY], status=CallStatus.WAITING
+    ).update(status=CallStatus.DROPPED, next_try_at=None)
+    calls.filter(operation=Operation.MESSAGE).update(details="{}", last_error="")
     pseudonym = f"erased-{worker.pk}"
     models.Worker.objects.filter(pk=worker.pk).update(name=pseudonym)
     return pseudonym
-
-
-def _is_open(sitting: models.Sitting) -> bool:
-    return sitting.status == SittingStatus.OPEN

@@ -8,26 +8,29 @@ from typing import Literal
 
 import msgspec
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation import models
 from annotation.actions.guides import guide_ensure
-from annotation.actions.leases import leases_expire, leases_release, leases_take
+from annotation.actions.leases import leases_release, leases_take
 from annotation.actions.people import worker_ensure
 from annotation.models import CONSENT, SittingKind, SittingStatus
 from annotation.pipeline.guides import GuideError, lesson_shown
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import DrawingWay, Settings
 from annotation.pipeline.showing import encode_shown
-from annotation.selectors.clock import database_now
+from annotation.pipeline.trust import WORKING, Standing, Trust
+from annotation.selectors.arriving import Arrived, arrive
 from annotation.selectors.guides import lesson_images, stage_guide
 from annotation.selectors.sittings import (
     Claim,
     Empty,
     campaign_find,
-    has_consented,
+    claim_proof,
     is_over,
     settings_of,
     sitting_lessons,
+    sitting_questions,
     sittings_of,
     why_empty,
 )
@@ -45,6 +48,7 @@ class Trouble(StrEnum):
     FINISHED = "finished"
     ANSWERED = "answered"
     INCOMPLETE = "incomplete"
+    NOT_QUALIFIED = "not_qualified"
 
 
 class SittingRefusedError(ValueError):
@@ -56,9 +60,13 @@ class SittingRefusedError(ValueError):
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """A worker's sitting, or why there is none."""
+    """A worker's sitting with its questions, or why there is none."""
 
     sitting: models.Sitting | None
+    questions: tuple[models.SittingQuestion, ...]
+    standing: Standing
+    settings: Settings
+    now: datetime
     empty: Empty | Literal[""] = ""
 
 
@@ -68,56 +76,99 @@ def sitting_open(*, claim: Claim) -> Opened:
     The same call again returns the same sitting. One whose time is up is given back first, so the
     new one has other questions, or the same if nobody has taken them.
     """
-    campaign = _campaign(claim)
-    if not has_consented(campaign, claim.worker):
+    arrived = arrive(claim)
+    if arrived is None:
+        raise SittingRefusedError(
+            Trouble.NOT_FOUND, "This HIT is not offered by us any more. Return it, please."
+        )
+    if arrived.worker is None or not arrived.consented:
         raise SittingRefusedError(
             Trouble.CONSENT, "Please read what the study is about and agree to it first."
         )
-    worker = worker_ensure(name=claim.worker)
-    leases_expire()
     with transaction.atomic():
-        now = database_now()
-        sitting = _resume(claim, now)
-        if sitting is None:
-            sitting = _new(claim, campaign, worker, now)
+        sitting = sitting_live(claim)
+        questions: list[models.SittingQuestion] = []
         if sitting is not None:
-            return Opened(sitting=sitting)
-        if claim.kind == SittingKind.TEST:
-            return Opened(sitting=None, empty="nothing_left")
-        return Opened(sitting=None, empty=why_empty(campaign, claim.stage, worker))
+            sitting, questions = _resume(sitting, arrived.now)
+        if sitting is None:
+            _admit(arrived)
+            sitting, questions = _new(claim, arrived, arrived.worker)
+        if sitting is None and claim.kind == SittingKind.TEST:
+            empty: Empty | Literal[""] = "nothing_left"
+        else:
+            empty = "" if sitting else why_empty(arrived.campaign, claim.stage, arrived.worker)
+        return Opened(
+            sitting=sitting,
+            questions=tuple(questions),
+            standing=arrived.standing,
+            settings=arrived.settings,
+            now=arrived.now,
+            empty=empty,
+        )
 
 
-def _resume(claim: Claim, now: datetime) -> models.Sitting | None:
-    """Lock and return the sitting that is there, without what cannot be answered any more."""
-    sitting = sitting_live(claim)
-    if sitting is None or sitting.status == SittingStatus.FINISHED:
-        return sitting
-    sitting.questions.filter(released_at=None, image__withdrawn_at__isnull=False).update(
-        released_at=now
+def _admit(arrived: Arrived) -> None:
+    """Refuse a new sitting to whom the stage does not trust, in words for them."""
+    trust = arrived.standing.trust
+    if arrived.hit.kind == SittingKind.TEST:
+        if trust not in (Trust.NEW, Trust.TESTING):
+            raise _not_qualified("You need not take this test: you have passed it before.")
+        if arrived.tests >= arrived.settings.crowd.test_tries:
+            raise _not_qualified("You have taken this test as often as it can be taken.")
+        return
+    if trust is Trust.REVOKED:
+        raise _not_qualified(f"You cannot work on this task any more: {arrived.standing.reason}.")
+    if trust not in WORKING:
+        raise _not_qualified("Please take and pass the test of this task first.")
+    if arrived.is_crowded:
+        raise SittingRefusedError(
+            Trouble.NOT_FOUND, "Somebody else is at this HIT. Return it and take another, please."
+        )
+
+
+def _not_qualified(message: str) -> SittingRefusedError:
+    return SittingRefusedError(
+        Trouble.NOT_QUALIFIED, f"{message} Returning the HIT does you no harm."
     )
-    if is_over(sitting, now) or not sitting.questions.filter(released_at=None).exists():
+
+
+def _resume(
+    sitting: models.Sitting, now: datetime
+) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
+    """Return the locked sitting with its questions, but for what cannot be answered any more."""
+    questions = sitting_questions(sitting, withdrawn=True)
+    if sitting.status == SittingStatus.FINISHED:
+        return sitting, [q for q in questions if q.image.withdrawn_at is None]
+    gone = [question.pk for question in questions if question.image.withdrawn_at is not None]
+    if gone:
+        sitting.questions.filter(pk__in=gone).update(released_at=now)
+        questions = [question for question in questions if question.pk not in gone]
+    if is_over(sitting, now) or not questions:
         leases_release(sitting=sitting, now=now)
         sitting.status = SittingStatus.LAPSED
         sitting.save(update_fields=["status"])
-        return None
+        return None, []
     if sitting.kind == SittingKind.TEST:
         sitting.until = sitting_until(sitting.campaign, now)
         sitting.save(update_fields=["until"])
-    return sitting
+    return sitting, questions
 
 
 def sitting_live(claim: Claim) -> models.Sitting | None:
     """Lock and return the sitting of a claim that has not lapsed, open or finished."""
-    sitting = (
+    sitting = _live(claim).first()
+    if sitting is not None:
+        _same_task(sitting, claim)
+    return sitting
+
+
+def _live(claim: Claim) -> QuerySet[models.Sitting]:
+    return (
         sittings_of(claim)
         .exclude(status=SittingStatus.LAPSED)
         .select_related("campaign__current_settings", "worker", "guide")
         .select_for_update(of=("self",))
-        .first()
     )
-    if sitting is not None:
-        _same_task(sitting, claim)
-    return sitting
 
 
 def _same_task(sitting: models.Sitting, claim: Claim) -> None:
@@ -128,13 +179,15 @@ def _same_task(sitting: models.Sitting, claim: Claim) -> None:
         )
 
 
+_QUESTIONS = models.SittingQuestion.objects.filter(sitting=OuterRef("pk"))
+
+
 def _new(
-    claim: Claim, campaign: models.Campaign, worker: models.Worker, now: datetime
-) -> models.Sitting | None:
+    claim: Claim, arrived: Arrived, worker: models.Worker
+) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
     """Make a sitting, or find the one that a second request is making; None: it would be empty."""
-    settings = settings_of(campaign)
+    campaign = arrived.campaign
     is_test = claim.kind == SittingKind.TEST
-    guide = stage_guide(campaign, claim.stage).row if is_test else None
     models.Sitting.objects.bulk_create(
         [
             models.Sitting(
@@ -144,26 +197,31 @@ def _new(
                 worker=worker,
                 assignment_id=claim.assignment_id,
                 hit_id=claim.hit_id,
-                guide=guide,
-                ways=_ways(claim.stage, settings),
-                until=sitting_until(campaign, now),
+                proof=claim_proof(claim),
+                guide=stage_guide(campaign, claim.stage).row if is_test else None,
+                ways=_ways(claim.stage, arrived.settings),
+                until=sitting_until(campaign, arrived.now),
             )
         ],
         ignore_conflicts=True,
     )
-    sitting = sitting_live(claim)
-    assert sitting is not None  # made here, or by the request that was quicker
-    if sitting.questions.exists():
-        return sitting
-    filled = _test_fill(sitting) if is_test else leases_take(sitting=sitting)
-    if filled:
-        return sitting
+    # Made here, or by the request that was quicker: then it has its questions too.
+    sitting = _live(claim).annotate(is_filled=Exists(_QUESTIONS)).get()
+    _same_task(sitting, claim)
+    if sitting.is_filled:
+        return sitting, sitting_questions(sitting)
+    if is_test:
+        questions = _test_fill(sitting)
+    else:
+        questions = leases_take(sitting=sitting, trust=arrived.standing.trust)
+    if questions:
+        return sitting, questions
     sitting.delete()
-    return None
+    return None, []
 
 
-def _test_fill(sitting: models.Sitting) -> int:
-    """Give a test its questions; those whose photo is gone are left out."""
+def _test_fill(sitting: models.Sitting) -> list[models.SittingQuestion]:
+    """Give a test its questions and return them; those whose photo is gone are left out."""
     lessons = sitting_lessons(sitting)
     stage = Stage(sitting.stage)
     images = lesson_images(sitting.campaign, {lesson.image for lesson in lessons})
@@ -184,7 +242,7 @@ def _test_fill(sitting: models.Sitting) -> int:
             )
         )
     models.SittingQuestion.objects.bulk_create(rows)
-    return len(rows)
+    return sitting_questions(sitting)
 
 
 def _ways(stage: Stage, settings: Settings) -> str:

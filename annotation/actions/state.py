@@ -2,28 +2,41 @@
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotation import models
-from annotation.models.rows import box_row, chain_row, question_row, state_row, status_of
+from annotation.models.rows import box_row, chain_row, question_row, state_row
 from annotation.pipeline.engine import open_questions
-from annotation.pipeline.questions import Question
-from annotation.pipeline.state import ImageState, chain_types, encode_state
+from annotation.pipeline.progress import work_left
+from annotation.pipeline.state import ImageState, chain_types
 from annotation.selectors.states import image_fold, settings_by_id
 
 CHAIN_FIELDS = ["phase", "mentions", "types", "review", "public_id"]
 BOX_FIELDS = ["chains", "x_min", "y_min", "x_max", "y_max", "status"]
 
 
-def state_save(*, image: models.Image, before: ImageState, after: ImageState) -> None:
-    """Write the difference between two states of a locked image, in a constant few statements."""
-    models.StoredState.objects.filter(pk=image.pk).update(
-        body=encode_state(after), facts=after.facts, status=status_of(after), updated_at=Now()
-    )
-    _chains_save(image.pk, before, after)
-    _boxes_save(image.pk, before, after)
-    _questions_save(image, open_questions(before), open_questions(after))
+class Changed(msgspec.Struct, frozen=True):
+    """An image's state before and after some facts."""
+
+    image: models.Image
+    before: ImageState
+    after: ImageState
+
+
+def states_save(changes: Sequence[Changed]) -> None:
+    """Write what has changed in locked images, in a constant few statements for all of them."""
+    if not changes:
+        return
+    rows = [state_row(change.after, change.image.pk) for change in changes]
+    for row in rows:
+        row.updated_at = Now()
+    models.StoredState.objects.bulk_update(rows, ["body", "facts", "status", "updated_at"])
+    _chains_save(changes)
+    _boxes_save(changes)
+    _questions_save(changes)
 
 
 def state_replace(*, image: models.Image, state: ImageState) -> None:
@@ -32,7 +45,7 @@ def state_replace(*, image: models.Image, state: ImageState) -> None:
     models.Box.objects.filter(image=image).delete()
     models.OpenQuestion.objects.filter(image=image).delete()
     empty = ImageState(width=0, height=0, captions=(), mentions=())
-    state_save(image=image, before=empty, after=state)
+    states_save([Changed(image=image, before=empty, after=state)])
 
 
 def rows_create(states: Iterable[tuple[models.Image, ImageState]]) -> None:
@@ -44,50 +57,79 @@ def rows_create(states: Iterable[tuple[models.Image, ImageState]]) -> None:
     )
     models.Box.objects.bulk_create(box_row(box, i.pk) for i, s in pairs for box in s.boxes)
     models.OpenQuestion.objects.bulk_create(
-        question_row(q, image) for image, s in pairs for q in open_questions(s)
+        question_row(q, image, work_left(s)) for image, s in pairs for q in open_questions(s)
     )
 
 
-def _chains_save(image_id: int, before: ImageState, after: ImageState) -> None:
-    old = {c.number: (c, chain_types(before, c)) for c in before.chains}
-    new = {c.number: (c, chain_types(after, c)) for c in after.chains}
-    changed = [chain for number, (chain, types) in new.items() if old.get(number) != (chain, types)]
-    if changed:
+def _chains_save(changes: Sequence[Changed]) -> None:
+    rows: list[models.Chain] = []
+    gone = Q()
+    for change in changes:
+        before, after, image_id = change.before, change.after, change.image.pk
+        old = {c.number: (c, chain_types(before, c)) for c in before.chains}
+        new = {c.number: (c, chain_types(after, c)) for c in after.chains}
+        rows += [
+            chain_row(after, chain, image_id)
+            for number, (chain, types) in new.items()
+            if old.get(number) != (chain, types)
+        ]
+        gone |= _numbered(image_id, old.keys() - new.keys())
+    if rows:
         models.Chain.objects.bulk_create(
-            [chain_row(after, chain, image_id) for chain in changed],
+            rows,
             update_conflicts=True,
             unique_fields=["image", "number"],
             update_fields=CHAIN_FIELDS,
         )
-    gone = old.keys() - new.keys()
     if gone:
-        models.Chain.objects.filter(image_id=image_id, number__in=gone).delete()
+        models.Chain.objects.filter(gone).delete()
 
 
-def _boxes_save(image_id: int, before: ImageState, after: ImageState) -> None:
-    old = set(before.boxes)
-    changed = [box for box in after.boxes if box not in old]
-    if changed:
+def _boxes_save(changes: Sequence[Changed]) -> None:
+    rows: list[models.Box] = []
+    gone = Q()
+    for change in changes:
+        old = set(change.before.boxes)
+        rows += [box_row(box, change.image.pk) for box in change.after.boxes if box not in old]
+        numbers = {box.number for box in change.after.boxes}
+        gone |= _numbered(change.image.pk, {box.number for box in old} - numbers)
+    if rows:
         models.Box.objects.bulk_create(
-            [box_row(box, image_id) for box in changed],
+            rows,
             update_conflicts=True,
             unique_fields=["image", "number"],
             update_fields=BOX_FIELDS,
         )
-    gone = {b.number for b in before.boxes} - {b.number for b in after.boxes}
     if gone:
-        models.Box.objects.filter(image_id=image_id, number__in=gone).delete()
+        models.Box.objects.filter(gone).delete()
 
 
-def _questions_save(
-    image: models.Image, before: Sequence[Question], after: Sequence[Question]
-) -> None:
-    closed = [q.key for q in before if q not in after]
-    if closed:
-        models.OpenQuestion.objects.filter(image_id=image.pk, key__in=closed).delete()
-    opened = [q for q in after if q not in before]
-    if opened:
-        models.OpenQuestion.objects.bulk_create([question_row(q, image) for q in opened])
+def _questions_save(changes: Sequence[Changed]) -> None:
+    """Close and open questions; those that stay learn how much their image needs now."""
+    rows: list[models.OpenQuestion] = []
+    gone = Q()
+    for change in changes:
+        before, after = open_questions(change.before), open_questions(change.after)
+        closed = [question.key for question in before if question not in after]
+        if closed:
+            gone |= Q(image_id=change.image.pk, key__in=closed)
+        if work_left(change.before) == work_left(change.after):
+            after = [question for question in after if question not in before]
+        left = work_left(change.after)
+        rows += [question_row(question, change.image, left) for question in after]
+    if gone:
+        models.OpenQuestion.objects.filter(gone).delete()
+    if rows:
+        models.OpenQuestion.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["image", "key"],
+            update_fields=["left"],
+        )
+
+
+def _numbered(image_id: int, numbers: set[int]) -> Q:
+    return Q(image_id=image_id, number__in=numbers) if numbers else Q()
 
 
 @transaction.atomic

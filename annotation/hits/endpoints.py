@@ -28,7 +28,6 @@ from annotation.hits.presenting import (
 )
 from annotation.hits.tokens import BadTicketError, TicketExpiredError, ticket_read
 from annotation.pipeline.answers import Answer
-from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim
 
 MAX_BYTES = 256 * 1024
@@ -41,6 +40,7 @@ _STATUS = {
     Trouble.FINISHED: 409,
     Trouble.ANSWERED: 409,
     Trouble.INCOMPLETE: 422,
+    Trouble.NOT_QUALIFIED: 403,
 }
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def _endpoint(handle: Endpoint) -> Callable[[HttpRequest], HttpResponse]:
 @_endpoint
 def open_(claim: Claim, body: bytes) -> wire.Sitting:
     """Give the worker their sitting: a new one, or the same again with its answers."""
-    return sitting_reply(sitting_open(claim=claim), database_now())
+    return sitting_reply(sitting_open(claim=claim), claim.stage)
 
 
 @_endpoint

@@ -1,7 +1,6 @@
 """From rows to what the page's script gets."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -10,6 +9,7 @@ from django.urls import reverse
 from annotation import models
 from annotation.actions.sittings import Opened
 from annotation.hits import wire
+from annotation.hits.standing import standing_shown
 from annotation.models import SittingKind, SittingStatus
 from annotation.pipeline.answers import Answer, decode_answer
 from annotation.pipeline.guides import GuideError, Lesson, StageGuide, lesson_shown
@@ -20,11 +20,12 @@ from annotation.selectors.photos import photo_url
 from annotation.selectors.sittings import (
     Graded,
     grade,
+    settings_of,
     sitting_lessons,
-    sitting_questions,
     sitting_score,
     sitting_ways,
 )
+from annotation.selectors.trust import standing_of
 
 _Way = wire.Way | Literal[""]
 # What an answer in the platform's form says beside the answer itself; comments stay with us.
@@ -50,9 +51,10 @@ def consent_text(consent: CurrentConsent) -> wire.ConsentText:
     )
 
 
-def sitting_reply(opened: Opened, now: datetime) -> wire.Sitting:
+def sitting_reply(opened: Opened, stage: Stage) -> wire.Sitting:
     """Return the reply to `open`."""
-    sitting = opened.sitting
+    sitting, now = opened.sitting, opened.now
+    standing = standing_shown(opened.standing, stage, opened.settings)
     clock = int(now.timestamp() * 1000)
     if sitting is None:
         return wire.Sitting(
@@ -65,33 +67,44 @@ def sitting_reply(opened: Opened, now: datetime) -> wire.Sitting:
             fields=None,
             score=None,
             empty=opened.empty,
+            standing=standing,
         )
     finished = sitting.status == SittingStatus.FINISHED
     return wire.Sitting(
         id=sitting.pk,
         clock=clock,
-        items=tuple(_items(sitting)),
+        items=tuple(_items(sitting, opened.questions)),
         ways=msgspec.convert(sitting_ways(sitting), tuple[wire.Way, ...]),
         seconds_left=max(0, int((sitting.until - now).total_seconds())),
         finished=finished,
         fields=form_fields(sitting) if finished else None,
         score=score_shown(sitting),
         empty="",
+        standing=standing,
     )
 
 
 def finished_reply(sitting: models.Sitting) -> wire.Finished:
-    return wire.Finished(fields=form_fields(sitting), score=score_shown(sitting))
+    """Return the reply to `finish`; what it says of the worker is from before these answers."""
+    stage = Stage(sitting.stage)
+    standing = standing_of(sitting.campaign, sitting.worker, stage)
+    return wire.Finished(
+        fields=form_fields(sitting),
+        score=score_shown(sitting),
+        standing=standing_shown(standing, stage, settings_of(sitting.campaign)),
+    )
 
 
 def form_fields(sitting: models.Sitting) -> dict[str, str]:
-    """Return what the platform's form holds: the answers, so that either side can lose them."""
+    """Return what the platform's form holds: the answers, so that either side can lose them.
+
+    By number only: what a question is about would tell which of them are verification questions.
+    """
     answers = []
     for row in sitting.questions.exclude(answer="").order_by("number"):
         given = decode_answer(row.answer)
         told = {name: getattr(given, name) for name in _FORM_FIELDS if getattr(given, name)}
-        question = {"image": row.image_id, "question": row.key} if row.key else {}
-        answers.append({"number": row.number, **question, "answer": given.answer, **told})
+        answers.append({"number": row.number, "answer": given.answer, **told})
     return {
         "sitting": str(sitting.pk),
         "digest": sitting.digest,
@@ -145,10 +158,12 @@ def answer_read(answer: wire.Answer) -> Answer:
     )
 
 
-def _items(sitting: models.Sitting) -> Iterable[wire.Item]:
+def _items(
+    sitting: models.Sitting, questions: Iterable[models.SittingQuestion]
+) -> Iterable[wire.Item]:
     is_test = sitting.kind == SittingKind.TEST
     lessons = sitting_lessons(sitting) if is_test else ()
-    for row in sitting_questions(sitting):
+    for row in questions:
         tokens = {c.number: tuple(c.text.split(" ")) for c in row.image.captions.all()}
         feedback = None
         if is_test and row.answer:

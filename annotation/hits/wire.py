@@ -92,6 +92,13 @@ class Score(_Wire, frozen=True):
     passed: bool
 
 
+class Standing(_Wire, frozen=True):
+    """Where the worker stands at the stage, in words for them."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
 class Sitting(_Wire, frozen=True):
     """The reply to `open`. Its id is 0 where there is none; the clock is in milliseconds."""
 
@@ -104,6 +111,7 @@ class Sitting(_Wire, frozen=True):
     fields: dict[str, str] | None
     score: Score | None
     empty: Literal["", "with_others", "nothing_left"]
+    standing: Standing | None = None
 
 
 class Draft(_Wire, frozen=True):
@@ -129,6 +137,7 @@ class Finish(_Wire, frozen=True):
 class Finished(_Wire, frozen=True):
     fields: dict[str, str]
     score: Score | None
+    standing: Standing | None = None
 
 
 class Agreement(_Wire, frozen=True):
@@ -147,6 +156,7 @@ class Problem(_Wire, frozen=True):
         "finished",
         "answered",
         "incomplete",
+        "not_qualified",
     ]
     message: str
 

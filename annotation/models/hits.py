@@ -91,12 +91,13 @@ class Hit(models.Model):
     # The marketplace's name; null until it is there.
     hit_id = models.CharField(max_length=64, null=True, blank=True, unique=True)
     places = models.PositiveIntegerField(default=1)
-    # Places that nobody has, as far as we have heard.
-    free = models.PositiveIntegerField(default=1)
+    # Whether nobody is at it, as far as we have heard; of a test, whether there are places left.
+    is_free = models.BooleanField(default=True)
     # What may still have to be paid for it, with fees.
     held_cents = models.PositiveIntegerField(default=0)
-    # The marketplace's name of the place that was accepted last, as it told us; empty: unknown.
-    accepted_id = models.CharField(max_length=64, blank=True)
+    # When a place was last accepted, and last given back, as the marketplace told us in any order.
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    given_back_at = models.DateTimeField(null=True, blank=True)
     # When to ask the marketplace about it next; null once it is closed.
     look_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)

@@ -39,12 +39,13 @@ def box_row(box: Box, image_id: int) -> models.Box:
     )
 
 
-def question_row(question: Question, image: models.Image) -> models.OpenQuestion:
+def question_row(question: Question, image: models.Image, left: int) -> models.OpenQuestion:
     return models.OpenQuestion(
         campaign_id=image.campaign_id,
         image_id=image.pk,
         stage=question.stage.value,
         key=question.key,
+        left=left,
     )
 
 

@@ -4,7 +4,7 @@ import msgspec
 from django.db import models
 from django.db.models.functions import Now
 
-from annotation.models.campaigns import Campaign
+from annotation.models.campaigns import Campaign, CampaignSettings
 from annotation.models.corpus import Image
 from annotation.models.people import Worker
 from annotation.pipeline.questions import Stage
@@ -19,8 +19,12 @@ class TrustEvent(models.Model):
     stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])
     # Names what it was, so that it is noted once: `check/<sitting>/<number>`, `box/<image>/<box>`.
     key = models.CharField(max_length=60)
+    # The numbers that it folds under.
+    settings = models.ForeignKey(CampaignSettings, on_delete=models.PROTECT, related_name="+")
     # Its encoding in `pipeline.trust`.
     body = models.TextField()
+    # Whose word it was, of a researcher's decision.
+    by = models.CharField(max_length=150, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

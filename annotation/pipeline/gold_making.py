@@ -40,10 +40,13 @@ MISSED_OF_MEAN = 0.5
 MOST_BOXES = 6
 
 
-def make_gold(known: KnownImage, stage: Stage, settings: Settings, seed: str) -> list[Gold]:
+def make_gold(
+    known: KnownImage, stage: Stage, settings: Settings, seed: str, per_answer: int = PER_ANSWER
+) -> list[Gold]:
     """Return verification questions of a stage about an image, few of each answer.
 
-    The same seed gives the same ones. Drawing has none.
+    The same seed gives the same ones, and with a larger `per_answer` more after those. Drawing
+    has none.
     """
     random = Random(f"{seed}/{known.name}/{stage.value}")
     found = list(_candidates(known, stage, settings, random))
@@ -53,7 +56,7 @@ def make_gold(known: KnownImage, stage: Stage, settings: Settings, seed: str) ->
         same = [other for other in kept if other.answer == gold.answer]
         # Bad boxes are bad in many ways: not twice in the same.
         repeats = gold.answer == BAD and any(other.kind == gold.kind for other in same)
-        if len(same) < PER_ANSWER and not repeats:
+        if len(same) < per_answer and not repeats:
             kept.append(gold)
     return kept
 

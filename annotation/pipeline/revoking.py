@@ -23,8 +23,8 @@ class Work(msgspec.Struct, Generic[T], frozen=True):
 def doubtful(work: Sequence[Work[T]], minimum: float, crowd: CrowdSettings) -> list[T]:
     """Return the judgments to doubt, oldest first; `work` is all of it, in order.
 
-    Those since the last check that was passed, or, by setting, since the worker's accuracy
-    dropped.
+    Those since the worker's accuracy dropped, or, by setting, since the last check that was
+    passed. Spam passes checks by chance: the latter reaches back only a little.
 
     >>> work = [Work(1), Work(passed=True), Work(2), Work(passed=False), Work(3)]
     >>> doubtful(work, 0.8, CrowdSettings())

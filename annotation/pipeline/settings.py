@@ -50,7 +50,7 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trust_window: int = 30
     trust_limit: float = 0.003
     trust_drop_limit: float = 0.00001
-    doubt_since: DoubtSince = DoubtSince.LAST_PASSED
+    doubt_since: DoubtSince = DoubtSince.DROP
     # Whoever loses trust at one stage goes back to probation at the others.
     shake_others: bool = True
     # Workers learn their accuracy after so many checked items, and not in between.

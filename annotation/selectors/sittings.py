@@ -10,6 +10,7 @@ from django.conf import settings as site
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.urls import reverse
+from django.utils.crypto import salted_hmac
 
 from annotation import models
 from annotation.models import SittingKind, SittingStatus
@@ -68,10 +69,10 @@ class Score(msgspec.Struct, frozen=True):
 def questions_choose(
     campaign: models.Campaign, stage: Stage, worker: models.Worker, limit: int
 ) -> list[Choice]:
-    """Choose questions for a worker's sitting: the oldest that are free and new to them.
+    """Choose questions for a worker's sitting: free, new to them, of nearly finished images first.
 
-    The one place that decides who gets what; a fuller policy takes the place of this function.
-    Called in a transaction. On PostgreSQL what is chosen is locked until its end, and what others
+    So images get finished, not only begun. The one place that decides who gets what. Called in a
+    transaction. On PostgreSQL what is chosen is locked until its end, and what others
     are choosing at this moment is passed over. One statement, read only as far as needed.
     """
     # PostgreSQL locks a row when it is read: no more at a time than are needed.
@@ -100,7 +101,7 @@ def _free_questions(
         models.OpenQuestion.objects.exclude(image__file="")
         .filter(~Exists(_live_leases()), ~Exists(judged), campaign=campaign, stage=stage.value)
         .select_related("image__stored_state")
-        .order_by("pk")
+        .order_by("left", "pk")
     )
 
 
@@ -133,6 +134,12 @@ def settings_of(campaign: models.Campaign) -> Settings:
     return version.settings
 
 
+def claim_proof(claim: Claim) -> str:
+    """Return what finds a claim's sitting again, and says to nobody whose it was."""
+    about = f"{claim.assignment_id}/{claim.worker}"
+    return salted_hmac("chainbox.claim", about, algorithm="sha256").hexdigest()
+
+
 def has_consented(campaign: models.Campaign, worker: str) -> bool:
     """Tell whether the worker of this name has agreed to the text as it is now."""
     row = consent_guide(campaign).row
@@ -149,12 +156,17 @@ def sittings_of(claim: Claim) -> QuerySet[models.Sitting]:
     )
 
 
-def sitting_questions(sitting: models.Sitting) -> list[models.SittingQuestion]:
-    """Return a sitting's questions with images and captions, in a constant few statements.
+def sitting_questions(
+    sitting: models.Sitting, *, withdrawn: bool = False
+) -> list[models.SittingQuestion]:
+    """Return a sitting's questions with images and captions, in two statements.
 
-    Of a finished one, those that were answered; else those that are still the worker's.
+    Of a finished one, those that were answered; else those that are still the worker's. Those
+    whose image was withdrawn only if they are asked for.
     """
-    rows = sitting.questions.filter(image__withdrawn_at=None)
+    rows = sitting.questions.all()
+    if not withdrawn:
+        rows = rows.filter(image__withdrawn_at=None)
     if sitting.status == SittingStatus.FINISHED:
         rows = rows.exclude(answer="")
     else:

@@ -19,7 +19,7 @@ function serve(sitting: Sitting): void {
   server = {
     open: () => ({ body: sitting }),
     draft: () => ({ body: { feedback: null } }),
-    finish: () => ({ body: { fields: { sitting: "7" }, score: null } }),
+    finish: () => ({ body: { fields: { sitting: "7" }, score: null, standing: null } }),
     consent: () => ({ body: {} }),
   };
 }
@@ -234,7 +234,7 @@ describe("handing in", () => {
     expect(controller.snapshot.finishing).toBe("retrying");
     controller.change({ answer: "no" });
     expect(controller.snapshot.sitting?.entries[0]?.answer.answer).toBe("yes");
-    server.finish = () => ({ body: { fields: { a: "b" }, score: null } });
+    server.finish = () => ({ body: { fields: { a: "b" }, score: null, standing: null } });
     window.dispatchEvent(new Event("online"));
     await done;
     const [first, ...others] = called("finish");

@@ -41,6 +41,7 @@ export class Controller {
     this.now = {
       phase: page.consent ? { kind: "consent" } : { kind: "loading", failures: 0 },
       sitting: null,
+      standing: null,
       ways: [],
       way: "drag",
       save: "saved",
@@ -113,6 +114,7 @@ export class Controller {
 
   private opened(sitting: Sitting, when: "before" | "otherwise"): void {
     this.saver?.stop();
+    this.set({ standing: sitting.standing });
     if (sitting.finished) {
       this.finished(sitting.fields ?? {}, sitting.score, when);
       return;
@@ -283,7 +285,10 @@ export class Controller {
     };
     try {
       const done = await untilReached(() => this.api.finish(answersOf(state)), goOn);
-      if (done) this.finished(done.fields, done.score, "now");
+      if (done) {
+        this.set({ standing: done.standing ?? this.now.standing });
+        this.finished(done.fields, done.score, "now");
+      }
     } catch (error) {
       this.notFinished(error);
     }

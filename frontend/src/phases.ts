@@ -1,7 +1,7 @@
 // What can become of a sitting, and all that its page shows.
 
 import type { RequestProblem } from "./api";
-import type { Score, Sitting, Way } from "./protocol";
+import type { Score, Sitting, Standing, Way } from "./protocol";
 import type { SaveState } from "./saving";
 import type { State } from "./sitting";
 
@@ -24,6 +24,7 @@ export type Phase =
 export interface Snapshot {
   readonly phase: Phase;
   readonly sitting: State | null;
+  readonly standing: Standing | null;
   readonly ways: readonly Way[];
   readonly way: Way;
   readonly save: SaveState;

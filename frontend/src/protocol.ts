@@ -95,6 +95,12 @@ export interface Score {
   readonly passed: boolean;
 }
 
+/** Where the worker stands at this stage, in words for them. */
+export interface Standing {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
 /** The reply to `open`. */
 export interface Sitting {
   /** Names the sitting; what is sent says which one it is meant for. 0: there is none. */
@@ -112,6 +118,8 @@ export interface Sitting {
   readonly score: Score | null;
   /** Why there are no items: others are at work on what is left, or nothing is left. */
   readonly empty: "" | "with_others" | "nothing_left";
+  /** Null where nothing is known of the worker. */
+  readonly standing: Standing | null;
 }
 
 /** The reply to `draft`. */
@@ -123,6 +131,7 @@ export interface Saved {
 export interface Finished {
   readonly fields: Readonly<Record<string, string>>;
   readonly score: Score | null;
+  readonly standing: Standing | null;
 }
 
 export interface NumberedAnswer extends Answer {
@@ -139,7 +148,8 @@ export interface Problem {
     | "not_found"
     | "finished"
     | "answered"
-    | "incomplete";
+    | "incomplete"
+    | "not_qualified";
   readonly message: string;
 }
 

@@ -43,6 +43,7 @@ export function sittingOf(items: readonly Item[], change: Partial<Sitting> = {})
     fields: null,
     score: null,
     empty: "",
+    standing: null,
     ...change,
   };
 }

@@ -19,6 +19,13 @@ def requester_create(*, name: str) -> Requester:
 
 
 @transaction.atomic
+def requester_let_invite(*, requester: Requester, may_invite: bool) -> None:
+    """Say whether a requester may invite workers through the API."""
+    requester.may_invite = may_invite
+    requester.save(update_fields=["may_invite"])
+
+
+@transaction.atomic
 def access_key_issue(*, requester: Requester) -> AccessKey:
     """Give a requester one more access key; the others stay valid."""
     return AccessKey.objects.create(requester=requester)

@@ -10,7 +10,7 @@ from django.db.models import ProtectedError
 
 from marketplace.actions.assignments import WorkRefusedError, assignment_return
 from marketplace.clock import database_now
-from marketplace.models import HIT, Invitation, Message, Worker
+from marketplace.models import HIT, Invitation, Message, Requester, Worker
 from marketplace.rules.lifecycle import AssignmentStatus
 
 
@@ -20,7 +20,11 @@ class SignUpRefusedError(ValueError):
 
 @transaction.atomic
 def invitation_create(
-    *, places: int = 1, days: int | None = None, note: str = ""
+    *,
+    places: int = 1,
+    days: int | None = None,
+    note: str = "",
+    requester: Requester | None = None,
 ) -> tuple[Invitation, str]:
     """Make a sign-up link's code, good for so many people and days; it is shown this once."""
     if places < 1 or (days is not None and days < 1):
@@ -28,7 +32,7 @@ def invitation_create(
     code = secrets.token_urlsafe(18)
     expires_at = database_now() + timedelta(days=days) if days is not None else None
     invitation = Invitation.objects.create(
-        code_hash=_hash(code), note=note, places=places, expires_at=expires_at
+        code_hash=_hash(code), note=note, places=places, expires_at=expires_at, requester=requester
     )
     return invitation, code
 

@@ -1,9 +1,11 @@
-"""botocore's model of the service: the authority on shapes."""
+"""The models of the two services: botocore's of MTurk, the authority on shapes, and ours."""
 
 from functools import cache
 
 from botocore.loaders import Loader
 from botocore.model import OperationModel, ServiceModel, StructureShape
+
+from marketplace.api.extension import EXTENSION
 
 
 @cache
@@ -16,13 +18,22 @@ def service() -> ServiceModel:
 
 
 @cache
-def operation_named(name: str) -> OperationModel | None:
-    return service().operation_model(name) if name in service().operation_names else None
+def extension() -> ServiceModel:
+    """Return the model of what this marketplace can do beside MTurk's operations."""
+    return ServiceModel(EXTENSION, "chainbox-marketplace")
 
 
-def target_prefix() -> str:
-    """Return what stands before the operation's name in X-Amz-Target, without the dot."""
-    return str(service().metadata["targetPrefix"])
+def operation_named(target: str) -> OperationModel | None:
+    """Return the operation that X-Amz-Target names: the service's prefix, a dot, its name."""
+    prefix, _, name = target.rpartition(".")
+    for model in (service(), extension()):
+        if prefix == model.metadata["targetPrefix"] and name in model.operation_names:
+            return model.operation_model(name)
+    return None
+
+
+def is_extension(operation: OperationModel) -> bool:
+    return operation.service_model is extension()
 
 
 def output_of(operation: OperationModel) -> StructureShape | None:

@@ -83,6 +83,15 @@ def validated(operation: OperationModel, body: dict[str, Any]) -> dict[str, Any]
     return params
 
 
+def unknown_refuse(operation: OperationModel, body: dict[str, Any]) -> None:
+    """Refuse members that the operation does not know (FrontError ValidationException)."""
+    shape = operation.input_shape
+    known = shape.members if isinstance(shape, StructureShape) else {}
+    unknown = ", ".join(_short(name) for name in sorted(body.keys() - known.keys()))
+    if unknown:
+        raise FrontError("ValidationException", f"{operation.name} does not know: {unknown}")
+
+
 def _structure(
     shape: StructureShape, value: Any, path: str, violations: list[str]
 ) -> dict[str, Any]:

@@ -13,11 +13,11 @@ from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.actions.sweep import sweep
 from marketplace.api.errors import FrontError, not_serialisable
-from marketplace.api.operations import OPERATIONS
+from marketplace.api.operations import EXTENSION, OPERATIONS
 from marketplace.api.results import written
-from marketplace.api.service import operation_named, target_prefix
+from marketplace.api.service import is_extension, operation_named
 from marketplace.api.sigv4 import SignedRequest, verify
-from marketplace.api.validation import validated
+from marketplace.api.validation import unknown_refuse, validated
 from marketplace.clock import database_now
 from marketplace.models import AccessKey, Requester
 from marketplace.rules.errors import RequestError
@@ -51,10 +51,15 @@ def _answer(request: HttpRequest, request_id: str) -> HttpResponse:
         operation = _operation(request)
         now = database_now()
         caller = _caller(request, now)
+        operations = OPERATIONS
+        if is_extension(operation):
+            # Here there are no old programs that send more than they should.
+            unknown_refuse(operation, body)
+            operations = EXTENSION
         params = validated(operation, body)
         # What the clock has decided meanwhile is done first, so that every state is true.
         sweep(most=50)
-        return _json(200, written(operation, OPERATIONS[operation.name](caller, params)))
+        return _json(200, written(operation, operations[operation.name](caller, params)))
     except FrontError as error:
         return _json(400, _front_error(error))
     except RequestError as error:
@@ -96,9 +101,8 @@ def _no_constant(name: str) -> None:
 
 
 def _operation(request: HttpRequest) -> OperationModel:
-    prefix, _, name = request.headers.get("X-Amz-Target", "").rpartition(".")
-    operation = operation_named(name)
-    if prefix != target_prefix() or operation is None:
+    operation = operation_named(request.headers.get("X-Amz-Target", ""))
+    if operation is None:
         raise FrontError("UnknownOperationException")
     return operation
 

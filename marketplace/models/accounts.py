@@ -17,6 +17,8 @@ class Requester(models.Model):
     name = models.CharField(max_length=100, unique=True)
     requester_id = models.CharField(max_length=20, unique=True, default=person_id)
     is_active = models.BooleanField(default=True)
+    # Whether it may invite workers through the API.
+    may_invite = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:
@@ -71,6 +73,10 @@ class Invitation(models.Model):
     """A sign-up link. Only the hash of its code is kept."""
 
     code_hash = models.CharField(max_length=64, unique=True)
+    # Who made it through the API; null: the command did.
+    requester = models.ForeignKey(
+        Requester, null=True, blank=True, on_delete=models.PROTECT, related_name="invitations"
+    )
     note = models.CharField(max_length=100, blank=True)
     # How many may still sign up with it.
     places = models.PositiveIntegerField(default=1)

@@ -30,7 +30,7 @@ PATTERN = "Member must satisfy regular expression pattern: "
 
 
 def operation(name: str) -> OperationModel:
-    found = operation_named(name)
+    found = operation_named(f"MTurkRequesterServiceV20170117.{name}")
     assert found is not None
     return found
 

@@ -45,6 +45,9 @@ TABLE: dict[str, Who] = {
     "hits:api-draft": Who.PUBLIC,
     "hits:api-finish": Who.PUBLIC,
     "hits:api-consent": Who.PUBLIC,
+    # The signature on a notification is the permission, the token in an appeal's link.
+    "crowd-notifications": Who.PUBLIC,
+    "hits:appeal": Who.PUBLIC,
     # Here the permission is the request's own signature.
     "marketplace-api": Who.PUBLIC,
     # The worker site. Who has an account but is no worker yet is asked to become one.

@@ -1,10 +1,12 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Score } from "../protocol";
+import type { Score, Standing } from "../protocol";
+import { StandingCard } from "../shell/Standing";
 import { Message } from "./Message";
 
 interface FinishedProps {
   readonly score: Score | null;
+  readonly standing: Standing | null;
   readonly when: "now" | "before" | "otherwise";
   /** Whether the form goes out by itself: work that was finished just now. */
   readonly going: boolean;
@@ -12,7 +14,8 @@ interface FinishedProps {
 }
 
 /** All answers are with the server. The marketplace may not know it yet. */
-export function Finished({ score, when, going, onHandIn }: FinishedProps): JSX.Element {
+export function Finished(props: FinishedProps): JSX.Element {
+  const { score, standing, when, going, onHandIn } = props;
   const [sent, setSent] = useState(going);
   return (
     <Message title={score ? scoreTitle(score) : "Your answers are saved"}>
@@ -35,6 +38,7 @@ export function Finished({ score, when, going, onHandIn }: FinishedProps): JSX.E
       >
         {sent ? "Handing in…" : score ? "Submit the HIT" : "Send to the marketplace again"}
       </button>
+      <StandingCard standing={standing} />
     </Message>
   );
 }

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { ProblemKind, RequestProblem } from "../api";
-import type { Sitting } from "../protocol";
+import type { Sitting, Standing } from "../protocol";
+import { StandingCard } from "../shell/Standing";
 import { HowToReturn, Message } from "./Message";
 
 const TITLES: Readonly<Partial<Record<ProblemKind, string>>> = {
@@ -8,6 +9,7 @@ const TITLES: Readonly<Partial<Record<ProblemKind, string>>> = {
   bad_token: "This page is no longer valid",
   consent: "The text about the study has changed",
   not_found: "These questions are no longer there",
+  not_qualified: "This task is not open to you",
 };
 
 /** The sitting cannot go on: why, and what to do. */
@@ -23,8 +25,13 @@ export function ProblemPage({ problem }: { readonly problem: RequestProblem }): 
   );
 }
 
+interface EmptyProps {
+  readonly why: Sitting["empty"];
+  readonly standing: Standing | null;
+}
+
 /** There is nothing to ask this worker now. */
-export function EmptyPage({ why }: { readonly why: Sitting["empty"] }): JSX.Element {
+export function EmptyPage({ why, standing }: EmptyProps): JSX.Element {
   return (
     <Message title="No questions for you right now">
       <p>
@@ -34,6 +41,7 @@ export function EmptyPage({ why }: { readonly why: Sitting["empty"] }): JSX.Elem
           : "All questions that you can answer here have been answered."}
       </p>
       <HowToReturn />
+      <StandingCard standing={standing} />
     </Message>
   );
 }

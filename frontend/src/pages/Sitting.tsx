@@ -16,7 +16,7 @@ interface SittingProps {
 
 /** A sitting at work or at a test, whatever has become of it. */
 export function Sitting({ page, controller }: SittingProps): JSX.Element {
-  const { phase, notice, attempt } = useSnapshot(controller);
+  const { phase, notice, attempt, standing } = useSnapshot(controller);
   const hand = (): void => {
     if (phase.kind === "finished") handIn(page, phase.fields);
   };
@@ -47,12 +47,13 @@ export function Sitting({ page, controller }: SittingProps): JSX.Element {
     case "problem":
       return <ProblemPage problem={phase.problem} />;
     case "empty":
-      return <EmptyPage why={phase.why} />;
+      return <EmptyPage why={phase.why} standing={standing} />;
     case "finished":
       return (
         <Finished
           key={attempt}
           score={phase.score}
+          standing={standing}
           when={phase.when}
           going={going}
           onHandIn={hand}

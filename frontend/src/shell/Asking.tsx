@@ -18,7 +18,8 @@ interface AskingProps {
 
 /** The questions of a sitting, one at a time. */
 export function Asking({ page, controller }: AskingProps): JSX.Element | null {
-  const { sitting, ways, way, save, deadline, finishing, notice, attempt } = controller.snapshot;
+  const { sitting, standing, ways, way, save, deadline, finishing, notice, attempt } =
+    controller.snapshot;
   const [photo, setPhoto] = useState({ number: 0, state: "loading" });
   const [proposals, setProposals] = useState<Readonly<Record<number, Proposal>>>({});
   const view = STAGES[page.stage];
@@ -93,6 +94,7 @@ export function Asking({ page, controller }: AskingProps): JSX.Element | null {
         stage={page.stage}
         view={view}
         guide={page.guide}
+        standing={standing}
         blind={blind}
         note={blind && <Blind />}
         onAnswer={onAnswer}

@@ -2,10 +2,11 @@ import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Prose } from "../captions/prose";
 import { keyLabel } from "../keys";
-import type { Guide, Stage } from "../protocol";
+import type { Guide, Stage, Standing } from "../protocol";
 import type { StageView } from "../stages/stage";
 import { choices } from "../store";
 import { Key } from "./Key";
+import { StandingPanel } from "./Standing";
 
 const WIDE = "(min-width: 60rem)";
 
@@ -13,14 +14,16 @@ interface HelpProps {
   readonly stage: Stage;
   readonly guide: Guide;
   readonly view: StageView;
+  readonly standing?: Standing | null;
 }
 
-/** What stays at hand: the guidelines, worked examples, the keys. */
-export function Help({ stage, guide, view }: HelpProps): JSX.Element {
+/** What stays at hand: the guidelines, worked examples, the keys, where the worker stands. */
+export function Help({ stage, guide, view, standing = null }: HelpProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   return (
     <section class="help" aria-label="Help">
       <Guidelines stage={stage} guide={guide} />
+      <StandingPanel standing={standing} />
       <p class="links">
         {guide.examplesUrl && (
           <a href={guide.examplesUrl} target="_blank" rel="noopener">

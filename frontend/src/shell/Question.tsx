@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Captions } from "../captions/Captions";
 import { questionParts } from "../captions/prose";
-import type { Guide, Stage } from "../protocol";
+import type { Guide, Stage, Standing } from "../protocol";
 import type { StageProps, StageView } from "../stages/stage";
 import { Answers } from "./Answers";
 import { FeedbackPanel } from "./FeedbackPanel";
@@ -13,6 +13,7 @@ interface QuestionProps extends StageProps {
   readonly stage: Stage;
   readonly view: StageView;
   readonly guide: Guide;
+  readonly standing?: Standing | null;
   /** The photo cannot be shown: nothing can be judged. */
   readonly blind: boolean;
   /** Instead of the answers' use: why nothing can be answered now. */
@@ -44,7 +45,7 @@ export function Question(props: QuestionProps): JSX.Element {
           {note}
           {Tools && <Tools {...inner} />}
           <Captions key={item.number} captions={item.captions} />
-          <Help stage={stage} guide={guide} view={view} />
+          <Help stage={stage} guide={guide} view={view} standing={props.standing ?? null} />
           <Remarks
             key={`remarks ${item.number}`}
             item={item}

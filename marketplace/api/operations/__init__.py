@@ -1,4 +1,4 @@
-"""The 39 operations of the requester API, each from validated parameters to its answer."""
+"""The 39 operations of the requester API and our own, from validated parameters to an answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,7 @@ from marketplace.api.operations import (
     account,
     assignments,
     hits,
+    invitations,
     notifications,
     qualifications,
     workers,
@@ -55,4 +56,11 @@ OPERATIONS: dict[str, Operation] = {
     "UpdateHITTypeOfHIT": hits.update_hit_type_of_hit,
     "UpdateNotificationSettings": notifications.update_notification_settings,
     "UpdateQualificationType": qualifications.update_qualification_type,
+}
+
+# Our own, under a prefix of their own.
+EXTENSION: dict[str, Operation] = {
+    "CreateInvitation": invitations.create_invitation,
+    "GetSignUpLink": invitations.get_sign_up_link,
+    "ListInvitations": invitations.list_invitations,
 }

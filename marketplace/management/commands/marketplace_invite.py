@@ -1,13 +1,11 @@
 """Print a link with which people can sign up as workers."""
 
 from typing import Any
-from urllib.parse import urljoin
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.urls import reverse
 
 from marketplace.actions.workers import invitation_create
+from marketplace.selectors.links import sign_up_link
 
 
 class Command(BaseCommand):
@@ -26,5 +24,4 @@ class Command(BaseCommand):
             )
         except ValueError as error:
             raise CommandError(str(error)) from error
-        link = urljoin(settings.MARKETPLACE_URL, reverse("marketplace:sign-up"))
-        self.stdout.write(f"{link}?code={code}")
+        self.stdout.write(sign_up_link(code))

@@ -10,7 +10,12 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from marketplace.actions.ledger import funds_add
-from marketplace.actions.requesters import access_key_issue, access_key_revoke, requester_create
+from marketplace.actions.requesters import (
+    access_key_issue,
+    access_key_revoke,
+    requester_create,
+    requester_let_invite,
+)
 from marketplace.models import Account, AccountKind, Requester
 from marketplace.rules.errors import RequestError
 from marketplace.rules.money import cents, dollars
@@ -24,6 +29,7 @@ examples:
   manage.py marketplace_requester lab                  show its newest key again
   manage.py marketplace_requester lab --new-key        one more key; the others stay valid
   manage.py marketplace_requester lab --revoke AKIA…   make a key invalid, for good
+  manage.py marketplace_requester lab --may-invite     let its programs invite workers
 
 The output can be read by a shell: programs that use boto3 then need no change at all.
   set -a; eval "$(manage.py marketplace_requester lab)"; set +a
@@ -57,6 +63,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--new-key", action="store_true", help="issue one more access key")
         parser.add_argument("--revoke", metavar="KEY", help="make this access key invalid")
+        parser.add_argument(
+            "--may-invite",
+            action=argparse.BooleanOptionalAction,
+            help="whether it may make sign-up links for workers through the API (at first: no)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         executor = MigrationExecutor(connection)
@@ -78,6 +89,8 @@ class Command(BaseCommand):
             raise CommandError(f"{requester.name} has no valid key {revoked}: nothing was done.")
         if options["new_key"] and known:
             access_key_issue(requester=requester)
+        if options["may_invite"] is not None:
+            requester_let_invite(requester=requester, may_invite=options["may_invite"])
         if options["funds"]:
             memo = "manage.py marketplace_requester"
             funds_add(requester=requester, cents=options["funds"], key=uuid.uuid4().hex, memo=memo)
@@ -89,6 +102,8 @@ class Command(BaseCommand):
         keys = list(requester.keys.filter(revoked_at=None).order_by("-pk"))
         lines = [f"# Requester {requester.name} ({requester.requester_id}), {how}."]
         lines.append(f"# Available: {balance}")
+        if requester.may_invite:
+            lines.append("# It may invite workers.")
         if not requester.is_active:
             lines.append("# This requester is not active: its keys are refused.")
         if keys:

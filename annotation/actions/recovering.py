@@ -1,0 +1,54 @@
+"""Answers that reached the marketplace and not us: its form holds them too."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+from django.db import transaction
+
+from annotation import models
+from annotation.actions.answering import SittingRefusedError, answers_put
+from annotation.actions.leases import sittings_lapse
+from annotation.models import SittingStatus
+from annotation.pipeline.answers import Answer
+
+
+class _FormAnswer(Answer, frozen=True, kw_only=True):
+    number: int
+
+
+_decode = msgspec.json.Decoder(tuple[_FormAnswer, ...])
+
+
+@transaction.atomic
+def sitting_recover(
+    *, proof: str, fields: Mapping[str, str], submitted_at: datetime
+) -> models.Sitting | None:
+    """Finish a sitting with the answers of the marketplace's form; None if they do not fit.
+
+    Only what the worker's own page could have handed in is taken, and what was handed in to us
+    stands.
+    """
+    number = fields.get("sitting", "")
+    if not number.isdecimal() or len(number) > 18:
+        return None
+    sitting = (
+        models.Sitting.objects.select_for_update(of=("self",))
+        .select_related("campaign__current_settings", "worker", "guide")
+        .filter(pk=int(number), proof=proof)
+        .first()
+    )
+    if sitting is None or sitting.status == SittingStatus.FINISHED:
+        return sitting
+    try:
+        given = _decode.decode(fields.get("answers", ""))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    answers = {one.number: one for one in given}
+    others = models.Sitting.objects.filter(proof=proof).exclude(pk=sitting.pk)
+    sittings_lapse(sittings=others)
+    try:
+        answers_put(sitting=sitting, answers=answers, now=submitted_at)
+    except SittingRefusedError:
+        return None
+    return sitting

@@ -1,0 +1,1 @@
+"""The requester: publishes, confirms and pays through MTurk's API, and finds workers."""

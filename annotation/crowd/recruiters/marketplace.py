@@ -1,0 +1,151 @@
+"""Invitations and the open sign-up link of our own marketplace, over HTTP as all its users."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+import msgspec
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from botocore.exceptions import BotoCoreError, HTTPClientError
+from botocore.httpsession import URLLib3Session
+from botocore.utils import get_environ_proxies
+from django.conf import settings
+
+from annotation import models
+from annotation.crowd.recruiters.recruiter import Duties, Link, RecruitingError
+
+_PREFIX = "ChainboxMarketplaceV1"
+_SERVICE = "mturk-requester"
+_CONNECT_SECONDS, _READ_SECONDS = 5, 30
+
+T = TypeVar("T")
+
+
+class Invitation(msgspec.Struct, frozen=True, rename="pascal"):
+    """An invitation as the marketplace tells of it; its link was told once, when it was made."""
+
+    invitation_id: str
+    places_left: int
+    creation_time: datetime
+    expiration: datetime | None = None
+    note: str = ""
+
+
+class _Created(msgspec.Struct, frozen=True):
+    invitation: Invitation = msgspec.field(name="Invitation")
+    sign_up_url: str = msgspec.field(name="SignUpURL")
+
+
+class _Listed(msgspec.Struct, frozen=True, rename="pascal"):
+    invitations: tuple[Invitation, ...]
+    next_token: str = ""
+
+
+class _SignUp(msgspec.Struct, frozen=True):
+    sign_up_url: str = msgspec.field(name="SignUpURL")
+    is_open: bool = msgspec.field(name="IsOpen")
+
+
+class _Refusal(msgspec.Struct, frozen=True):
+    kind: str = msgspec.field(name="__type", default="")
+    message: str = msgspec.field(name="Message", default="")
+    words: str = msgspec.field(name="message", default="")
+
+
+class MarketplaceRecruiter:
+    """The marketplace that the settings name. It pays by itself: there is nothing to tell it."""
+
+    name = "marketplace"
+    duties = Duties()
+
+    def __init__(self, *, endpoint: str, key_id: str, secret: str, region: str) -> None:
+        self._endpoint = endpoint
+        self._signer = SigV4Auth(Credentials(key_id, secret), _SERVICE, region)
+
+    def links(self, campaign: models.Campaign) -> Sequence[Link]:
+        """Return the open sign-up link, if anybody may sign up."""
+        found = self._call("GetSignUpLink", {}, _SignUp)
+        if not found.is_open:
+            return ()
+        return (Link(url=found.sign_up_url, words="Anybody can sign up here."),)
+
+    def invite(self, *, places: int, days: int, note: str) -> Link:
+        """Make an invitation; its link is told this once."""
+        asked = {"Places": places, "Days": days, "Note": note}
+        made = self._call("CreateInvitation", asked, _Created)
+        return Link(
+            url=made.sign_up_url,
+            words="People with this link can sign up.",
+            places=made.invitation.places_left,
+            until=made.invitation.expiration,
+        )
+
+    def invitations(self) -> list[Invitation]:
+        """Return all that were made with our key, the newest first."""
+        found: list[Invitation] = []
+        token: dict[str, str] = {}
+        while True:
+            page = self._call("ListInvitations", {"MaxResults": 100, **token}, _Listed)
+            found += page.invitations
+            if not page.next_token:
+                return found
+            token = {"NextToken": page.next_token}
+
+    def _call(self, operation: str, params: dict[str, Any], result: type[T]) -> T:
+        request = AWSRequest(
+            method="POST",
+            url=self._endpoint,
+            headers={
+                "Content-Type": "application/x-amz-json-1.1",
+                "X-Amz-Target": f"{_PREFIX}.{operation}",
+            },
+            data=json.dumps(params).encode(),
+        )
+        self._signer.add_auth(request)
+        session = URLLib3Session(
+            proxies=get_environ_proxies(self._endpoint), timeout=(_CONNECT_SECONDS, _READ_SECONDS)
+        )
+        try:
+            reply = session.send(request.prepare())
+            status, body = reply.status_code, reply.content
+        except (HTTPClientError, BotoCoreError) as error:
+            raise RecruitingError(f"The marketplace cannot be reached: {error}") from None
+        finally:
+            session.close()
+        if status != 200:
+            raise RecruitingError(_refusal(status, body))
+        try:
+            return msgspec.convert(json.loads(body), result, strict=False)
+        except (ValueError, UnicodeDecodeError):
+            raise RecruitingError(
+                f"{self._endpoint} answered {operation} with something else than it should."
+            ) from None
+
+
+def marketplace_recruiter() -> MarketplaceRecruiter:
+    """Return the recruiter of the marketplace that the settings name (RecruitingError)."""
+    if not settings.CHAINBOX_CROWD_ENDPOINT or not settings.CHAINBOX_CROWD_KEY_ID:
+        raise RecruitingError(
+            "No marketplace is set: CHAINBOX_CROWD_ENDPOINT, CHAINBOX_CROWD_KEY_ID and "
+            "CHAINBOX_CROWD_SECRET say which; `make run` sets them by itself."
+        )
+    return MarketplaceRecruiter(
+        endpoint=settings.CHAINBOX_CROWD_ENDPOINT,
+        key_id=settings.CHAINBOX_CROWD_KEY_ID,
+        secret=settings.CHAINBOX_CROWD_SECRET,
+        region=settings.CHAINBOX_CROWD_REGION,
+    )
+
+
+def _refusal(status: int, body: bytes) -> str:
+    try:
+        told = msgspec.json.decode(body, type=_Refusal)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        told = _Refusal()
+    if told.kind == "UnknownOperationException":
+        return "The marketplace that is set does not invite people through its API."
+    words = told.message or told.words or told.kind or "no reason given"
+    return f"The marketplace refused it ({status}): {words}"

@@ -1,0 +1,70 @@
+"""Verification questions: how many there are, and which a worker gets."""
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation import models
+from annotation.pipeline.gold import GoldSource, Offer, choose_gold
+from annotation.pipeline.questions import ANSWERS, Stage
+
+# So many candidates are read for each one that is wanted, of every answer: enough to choose
+# other images from, and no more however many there are.
+READ_PER_WANTED = 4
+
+
+def gold_in_use(campaign: models.Campaign) -> QuerySet[models.GoldQuestion]:
+    """Return the verification questions that can be asked: not retired, and the photo is there."""
+    return models.GoldQuestion.objects.filter(
+        campaign=campaign, retired_at=None, image__withdrawn_at=None
+    ).exclude(image__file="")
+
+
+def gold_available(campaign: models.Campaign) -> dict[Stage, dict[str, int]]:
+    """Count the verification questions that can be asked, by stage and answer. One statement."""
+    found: dict[Stage, dict[str, int]] = {}
+    counts = gold_in_use(campaign).values_list("stage", "answer").annotate(Count("pk"))
+    for stage, answer, count in counts.order_by("stage", "answer"):
+        found.setdefault(Stage(stage), {})[answer] = count
+    return found
+
+
+def gold_for(
+    campaign: models.Campaign, stage: Stage, worker: models.Worker, count: int, seed: str
+) -> list[models.GoldQuestion]:
+    """Choose up to `count` verification questions of a stage for a worker, in an order by lot.
+
+    None that they have been asked before, in a sitting that lapsed even, and none that rests on
+    their own judgments. The seed must hold a secret. One statement, which reads few rows of each
+    answer, the least used: whoever hands the questions out counts their uses up.
+    """
+    answers = ANSWERS[stage] if count > 0 and stage is not Stage.DRAWING else ()
+    branches = [
+        # SQLite takes no limit in the parts of a union, but does in what a part looks for.
+        models.GoldQuestion.objects.filter(
+            pk__in=_new_to(campaign, stage, worker, answer).values("pk")[: READ_PER_WANTED * count]
+        )
+        for answer in answers
+    ]
+    if not branches:
+        return []
+    rows = {row.pk: row for row in branches[0].union(*branches[1:], all=True)}
+    offers = [
+        Offer(number=row.pk, image=str(row.image_id), answer=row.answer, uses=row.uses)
+        for row in rows.values()
+    ]
+    return [rows[number] for number in choose_gold(offers, (), count, seed)]
+
+
+def _new_to(
+    campaign: models.Campaign, stage: Stage, worker: models.Worker, answer: str
+) -> QuerySet[models.GoldQuestion]:
+    asked = models.SittingQuestion.objects.filter(gold=OuterRef("pk"), sitting__worker=worker)
+    # The workers stand last in a body, and nothing else in it can look like this.
+    own = Q(source=GoldSource.UNANIMOUS, body__regex=rf'"workers":\[([0-9]+,)*{worker.pk}[],]')
+    return (
+        gold_in_use(campaign)
+        .filter(~Exists(asked), stage=stage.value, answer=answer)
+        .exclude(own)
+        # By this alone, which is the index's order: to sort those of equal use, by whatever, the
+        # database would have to read them all.
+        .order_by("uses")
+    )

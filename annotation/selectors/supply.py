@@ -1,0 +1,172 @@
+"""What the stages of a campaign need, and what of it is on the marketplace."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+
+from annotation import models
+from annotation.models import HitStatus, SittingKind, SupplyStatus
+from annotation.pipeline.questions import Stage
+from annotation.pipeline.settings import Settings
+from annotation.selectors.clock import database_now
+
+# HITs that a worker could still accept, if they have free places and have not expired.
+LIVE = (HitStatus.CREATING, HitStatus.OPEN)
+
+
+class WaitingHit(msgspec.Struct, frozen=True):
+    """A HIT with places that nobody has. `cost_cents` is what one of them costs."""
+
+    pk: int
+    stage: Stage
+    kind: SittingKind
+    status: HitStatus
+    terms: int
+    free: int
+    cost_cents: int
+
+
+class StageSupplyRow(msgspec.Struct, frozen=True):
+    """A stage as the dashboard shows it. HITs are those with work; `tests` those with tests."""
+
+    stage: Stage
+    # None: the campaign is not launched.
+    status: SupplyStatus | None
+    # Open questions, those among them that sittings hold, that nobody may answer at present, and
+    # whose photo is missing.
+    open: int
+    leased: int
+    starved: int
+    without_photo: int
+    # HITs that the marketplace has not confirmed, that wait for somebody, that somebody has.
+    creating: int
+    waiting: int
+    at_work: int
+    # Assignments that were handed in, whatever became of them.
+    done: int
+    # Places of tests that are free.
+    tests: int
+
+
+def questions_waiting(campaign: models.Campaign, stage: Stage, most: int) -> int:
+    """Count the questions that could be given out now; beyond `most` it does not matter.
+
+    They have a photo, no sitting holds them, and somebody may answer them.
+    """
+    leases = models.SittingQuestion.objects.filter(
+        image=OuterRef("image"), key=OuterRef("key"), released_at=None
+    ).exclude(key="")
+    rows = models.OpenQuestion.objects.filter(
+        ~Exists(leases), campaign=campaign, stage=stage.value, starved_at=None
+    ).exclude(image__file="")
+    return rows[:most].count()
+
+
+def demand_ceiling(stage: Stage, settings: Settings) -> int:
+    """Return how many questions fill as many HITs as may wait at once."""
+    return settings.crowd.hits_ceiling[stage] * settings.questions_per_hit[stage]
+
+
+def hits_waiting(campaign: models.Campaign, now: datetime) -> list[WaitingHit]:
+    """Return the HITs that a worker could accept now or soon, the oldest first."""
+    rows = _with_free_places(campaign, now).filter(status__in=LIVE)
+    return [
+        WaitingHit(
+            pk=pk,
+            stage=Stage(stage),
+            kind=SittingKind(kind),
+            status=HitStatus(status),
+            terms=terms,
+            free=free,
+            cost_cents=cost,
+        )
+        for pk, stage, kind, status, terms, free, cost in rows.order_by("pk").values_list(
+            "pk", "stage", "kind", "status", "terms", "free", "terms__cost_cents"
+        )
+    ]
+
+
+def cents_coming_back(campaign: models.Campaign) -> int:
+    """Return what is held for places that were taken back and that nobody seems to have."""
+    closing = models.Hit.objects.filter(
+        campaign=campaign, status=HitStatus.CLOSING, free__gt=0
+    ).aggregate(cents=Coalesce(Sum(F("free") * F("terms__cost_cents")), 0))
+    cents: int = closing["cents"]
+    return cents
+
+
+def _with_free_places(campaign: models.Campaign, now: datetime) -> QuerySet[models.Hit]:
+    return models.Hit.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=now), campaign=campaign, free__gt=0
+    )
+
+
+def stage_supplies(campaign: models.Campaign) -> tuple[StageSupplyRow, ...]:
+    """Return all six stages in a constant few statements, launched or not."""
+    statuses = dict(campaign.supplies.values_list("stage", "status"))
+    questions = _by_stage(
+        campaign.open_questions.values("stage").annotate(
+            open=Count("pk"),
+            starved=Count("pk", filter=Q(starved_at__isnull=False)),
+            without_photo=Count("pk", filter=Q(image__file="")),
+        )
+    )
+    leased = dict(
+        models.SittingQuestion.objects.filter(released_at=None, sitting__campaign=campaign)
+        .exclude(key="")
+        .values_list("sitting__stage")
+        .annotate(Count("pk"))
+    )
+    hits = _hit_counts(campaign, database_now())
+    done = dict(
+        models.Assignment.objects.filter(hit__campaign=campaign, hit__kind=SittingKind.WORK)
+        .values_list("hit__stage")
+        .annotate(Count("pk"))
+    )
+    return tuple(
+        StageSupplyRow(
+            stage=stage,
+            status=SupplyStatus(statuses[stage.value]) if stage.value in statuses else None,
+            open=questions[stage]["open"],
+            leased=leased.get(stage.value, 0),
+            starved=questions[stage]["starved"],
+            without_photo=questions[stage]["without_photo"],
+            creating=hits[stage]["creating"],
+            waiting=hits[stage]["waiting"],
+            at_work=hits[stage]["at_work"],
+            done=done.get(stage.value, 0),
+            tests=hits[stage]["tests"],
+        )
+        for stage in Stage
+    )
+
+
+def _hit_counts(campaign: models.Campaign, now: datetime) -> dict[Stage, Counter[str]]:
+    fresh = Q(expires_at=None) | Q(expires_at__gt=now)
+    work = Q(kind=SittingKind.WORK)
+    handed_in = models.Assignment.objects.filter(hit=OuterRef("pk"))
+    return _by_stage(
+        models.Hit.objects.exclude(status=HitStatus.CLOSED)
+        .filter(campaign=campaign)
+        .annotate(is_handed_in=Exists(handed_in))
+        .values("stage")
+        .annotate(
+            creating=Count("pk", filter=work & Q(status=HitStatus.CREATING)),
+            waiting=Count("pk", filter=work & fresh & Q(status=HitStatus.OPEN, free__gt=0)),
+            at_work=Count("pk", filter=work & Q(free=0, is_handed_in=False)),
+            tests=Coalesce(Sum("free", filter=~work & fresh & Q(status__in=LIVE)), 0),
+        )
+    )
+
+
+def _by_stage(rows: Iterable[Mapping[str, Any]]) -> dict[Stage, Counter[str]]:
+    """Return each stage's numbers by their names; what there is none of is 0."""
+    found = {
+        row["stage"]: Counter({name: row[name] for name in row if name != "stage"}) for row in rows
+    }
+    return {stage: found.get(stage.value, Counter()) for stage in Stage}

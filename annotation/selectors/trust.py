@@ -1,0 +1,97 @@
+"""Where workers stand, and all that one has done at a stage, in order."""
+
+from collections.abc import Collection
+
+import msgspec
+
+from annotation import models
+from annotation.models import SittingKind, SittingStatus
+from annotation.pipeline.facts import Judgment, decode_body
+from annotation.pipeline.geometry import Rect
+from annotation.pipeline.questions import Stage
+from annotation.pipeline.revoking import Work
+from annotation.pipeline.trust import Checked, Standing, decode_event
+
+# An image and the number of a judgment of it.
+Place = tuple[int, int]
+
+
+def standing_of(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> Standing:
+    """Return where a worker stands at a stage of a campaign."""
+    row = models.WorkerStanding.objects.filter(
+        campaign=campaign, worker=worker, stage=stage.value
+    ).first()
+    return row.standing if row else Standing()
+
+
+def work_of(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> list[Work[Place]]:
+    """Return a worker's confirmed answers at a stage, oldest first, in three statements.
+
+    Answers to verification questions are checks; judgments of drawings are both, once judged.
+    """
+    judged = {
+        (image_id, key): number
+        for image_id, key, number in models.Fact.objects.filter(
+            worker=worker, image__campaign=campaign, question__startswith=f"{stage.value}/"
+        ).values_list("image_id", "question", "number")
+    }
+    passed = _checks(campaign, worker, stage)
+    asked = models.SittingQuestion.objects.filter(
+        sitting__campaign=campaign,
+        sitting__worker=worker,
+        sitting__stage=stage.value,
+        sitting__kind=SittingKind.WORK,
+        sitting__status=SittingStatus.FINISHED,
+    ).exclude(answer="")
+    work: list[Work[Place]] = []
+    for image_id, key, gold_id, right in asked.order_by(
+        "sitting__finished_at", "sitting_id", "number"
+    ).values_list("image_id", "key", "gold_id", "right"):
+        if gold_id is not None:
+            work.append(Work(passed=right))
+        elif (image_id, key) in judged:
+            place = (image_id, judged[image_id, key])
+            work.append(Work(judgment=place, passed=passed.get(box_key(*place))))
+    return work
+
+
+def box_key(image_id: int, judgment: int) -> str:
+    """Return the key of the event that the box of a drawing was judged."""
+    return f"box/{image_id}/{judgment}"
+
+
+def _checks(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> dict[str, bool]:
+    found = {}
+    if stage is Stage.DRAWING:
+        events = models.TrustEvent.objects.filter(
+            campaign=campaign, worker=worker, stage=stage.value, key__startswith="box/"
+        )
+        for key, body in events.values_list("key", "body"):
+            event = decode_event(body)
+            assert isinstance(event, Checked)
+            found[key] = event.right
+    return found
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """A box of an image, and who drew it."""
+
+    image_id: int
+    drawer: int
+    rect: Rect
+
+
+def drawings_find(boxes: Collection[Drawn]) -> dict[Drawn, int]:
+    """Return the numbers of the judgments that drew these boxes, in one statement."""
+    facts = models.Fact.objects.filter(
+        image_id__in={box.image_id for box in boxes},
+        worker_id__in={box.drawer for box in boxes},
+        question__startswith=f"{Stage.DRAWING.value}/",
+    )
+    found: dict[Drawn, int] = {}
+    for fact in facts.order_by("number"):
+        body = decode_body(fact.body)
+        assert isinstance(body, Judgment)  # only judgments have a question
+        if body.rect is not None:
+            found[Drawn(fact.image_id, body.worker, body.rect)] = fact.number
+    return {box: found[box] for box in boxes if box in found}
