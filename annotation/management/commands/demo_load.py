@@ -19,7 +19,8 @@ class Command(DatabaseCommand):
     help = (
         "Load the demo campaign: ten photos with five captions each. A simulated crowd works on "
         "it until nothing is left to ask. With it come guides: examples and test questions for "
-        "every stage, and verification questions made of the answer key. Doing it again changes nothing."
+        "every stage, and verification questions made of the answer key. Doing it again changes "
+        "nothing."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
