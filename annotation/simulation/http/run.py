@@ -18,10 +18,9 @@ from annotation.simulation.crowd import Person, Profile
 from annotation.simulation.http.site import Account, TurnedAwayError
 from annotation.simulation.http.worker import HttpWorker, Outcome, Places, Plan
 
-# Nobody has had a question for so long, in seconds: over, if nothing is open; given up, if it is.
-QUIET: Final = 5.0
-GIVE_UP: Final = 60.0
-LOOK_EVERY: Final = 1.0
+LOOK_EVERY: Final = 0.5
+# What is due later than this, in seconds, is not waited for.
+SOON: Final = 60.0
 # Where spammers turn, in turn: first where there is most to do.
 SPAM_STAGES: Final = (
     Stage.LINKS,
@@ -42,6 +41,18 @@ class Crew(msgspec.Struct, frozen=True):
     seed: int = 0
     spammers: int = 0
     invitation: str = ""
+
+
+class Patience(msgspec.Struct, frozen=True):
+    """When a run is over: all have looked in vain so often, and for so many seconds."""
+
+    looks: int = 3
+    # If nothing is left to do, and if something is.
+    quiet: float = 5.0
+    give_up: float = 60.0
+
+
+PATIENCE: Final = Patience()
 
 
 class CrowdRun(msgspec.Struct, frozen=True):
@@ -67,7 +78,7 @@ def crowd_work(
     crew: Crew,
     seconds: float,
     done: Callable[[int], None] = lambda count: None,
-    give_up: float = GIVE_UP,
+    patience: Patience = PATIENCE,
 ) -> CrowdRun:
     """Let the crew work at the site until there is nothing left to do, or time is up.
 
@@ -83,7 +94,7 @@ def crowd_work(
     for thread in threads:
         thread.start()
     try:
-        cut_short = _watch(campaign, workers, begun + seconds, give_up, done)
+        cut_short = _watch(campaign, workers, begun + seconds, patience, done)
     finally:
         plan.stopping.set()
         for thread in threads:
@@ -113,7 +124,7 @@ def _watch(
     campaign: models.Campaign,
     workers: Sequence[HttpWorker],
     until: float,
-    give_up: float,
+    patience: Patience,
     done: Callable[[int], None],
 ) -> str:
     """Wait for the end, and say why it came before the work was done."""
@@ -129,10 +140,13 @@ def _watch(
             raise turned_away.failure
         if all(worker.failure is not None for worker in workers):
             return f"nobody could go on: {workers[0].failure!r}"
-        idle = time.monotonic() - max(worker.busy_at for worker in workers)
-        if idle > QUIET and is_settled(campaign):
+        at_work = [worker for worker in workers if worker.failure is None]
+        idle = time.monotonic() - max(worker.busy_at for worker in at_work)
+        if min(worker.vain_looks for worker in at_work) < patience.looks:
+            continue
+        if idle > patience.quiet and is_settled(campaign):
             return ""
-        if idle > give_up:
+        if idle > patience.give_up:
             return f"nobody got anything to do for {idle:.0f} seconds, though work is open"
     return "time is up"
 
@@ -147,6 +161,6 @@ def is_settled(campaign: models.Campaign) -> bool:
         status=SittingStatus.FINISHED,
         confirmed_at=None,
     )
-    soon = Q(next_try_at__lte=database_now() + timedelta(seconds=GIVE_UP))
+    soon = Q(next_try_at__lte=database_now() + timedelta(seconds=SOON))
     calls = models.OutboxCall.objects.filter(soon, campaign=campaign, status=CallStatus.WAITING)
     return not any(rows.exists() for rows in (open_questions, doubts, waiting, calls))

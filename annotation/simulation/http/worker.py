@@ -93,8 +93,9 @@ class HttpWorker:
         self.spams_at = spams_at
         self.has_turned = False
         self.outcomes: Counter[Outcome] = Counter()
-        # When they last got questions, by the machine's clock.
+        # When they last got questions, by the machine's clock, and looks in vain since.
         self.busy_at = time.monotonic()
+        self.vain_looks = 0
         self.failure: Exception | None = None
         self._browser = Browser()
         self._site = WorkerSite(plan.url, self._browser)
@@ -180,6 +181,7 @@ class HttpWorker:
         self._resting[group] = time.monotonic() + seconds * self._random.uniform(0.5, 1)
 
     def _wait(self) -> None:
+        self.vain_looks += 1
         self.plan.stopping.wait(self._rest * self._random.uniform(0.5, 1))
         self._rest = min(2 * self._rest, LONGEST_REST)
 
@@ -207,6 +209,7 @@ class HttpWorker:
         if not sitting.items:
             return Outcome(sitting.empty) if sitting.empty else Outcome.REFUSED
         self.busy_at = time.monotonic()
+        self.vain_looks = 0
         self._rest = SHORTEST_REST
         answers = self._answers(sitting.id, [item.number for item in sitting.items], task)
         answers = [sitting.answered.get(given.number, given) for given in answers]
