@@ -171,11 +171,16 @@ class HttpWorker:
             group for group in self._site.groups() if self._resting.get(group, 0.0) <= now
         ]
         self._random.shuffle(open_to_me)
+        found = ""
         for group in open_to_me:
             task = self.plan.places.task(self._site, group)
-            if task is not None and task.campaign == self.plan.campaign:
+            if task is None or task.campaign != self.plan.campaign:
+                continue
+            if not self.has_turned or task.stage is self.spams_at:
                 return group
-        return ""
+            # Spam is quick: whoever lives by it takes all of it that there is.
+            found = found or group
+        return found
 
     def _leave(self, group: str, seconds: float) -> None:
         self._resting[group] = time.monotonic() + seconds * self._random.uniform(0.5, 1)
