@@ -12,7 +12,7 @@ from annotation.actions.campaigns import campaign_create
 from annotation.actions.outbox import call_queue
 from annotation.actions.people import worker_ensure
 from annotation.models import CallStatus, Operation, SittingKind
-from annotation.pipeline.money import fee, Fees
+from annotation.pipeline.money import Fees, fee
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import CrowdSettings, Settings
 from marketplace import models as market
