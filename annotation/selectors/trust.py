@@ -45,14 +45,15 @@ def work_of(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> l
         sitting__status=SittingStatus.FINISHED,
     ).exclude(answer="")
     work: list[Work[Place]] = []
-    for image_id, key, gold_id, right in asked.order_by(
-        "sitting__finished_at", "sitting_id", "number"
-    ).values_list("image_id", "key", "gold_id", "right"):
-        if gold_id is not None:
-            work.append(Work(passed=right))
-        elif (image_id, key) in judged:
-            place = (image_id, judged[image_id, key])
-            work.append(Work(judgment=place, passed=passed.get(box_key(*place))))
+    rows = asked.order_by("sitting__finished_at", "sitting_id", "number")
+    for row in rows.only("image_id", "key", "gold_id", "right"):
+        place = (row.image_id, row.key)
+        if row.gold_id is not None:
+            work.append(Work(passed=row.right))
+        elif place in judged:
+            number = judged[place]
+            check = passed.get(box_key(row.image_id, number))
+            work.append(Work(judgment=(row.image_id, number), passed=check))
     return work
 
 
