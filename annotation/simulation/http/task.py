@@ -1,5 +1,6 @@
 """A task page as its script uses it: consent, opening, drafts, finishing, handing in."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 from urllib.parse import urljoin
@@ -60,6 +61,10 @@ class Sitting(_Wire, frozen=True):
             for item in self.items
             if item.answer is not None and item.answer.answer
         }
+
+
+# Seconds between tries, as in the pages' `retrying.ts`, and then it is given up.
+PAUSES = (0.5, 1, 2, 4)
 
 
 class _Finished(_Wire, frozen=True):
@@ -139,6 +144,12 @@ class TaskPage:
     def _call(self, name: str, body: object, type_: type[T]) -> T:
         address = urljoin(self.url, f"{self.data.api}{name}")
         reply = self.browser.post_json(address, body, token=self.data.token)
+        for pause in PAUSES:
+            if reply.status < 500:
+                break
+            # As the page does: what the server cannot do now is tried again.
+            time.sleep(pause)
+            reply = self.browser.post_json(address, body, token=self.data.token)
         if reply.status != 200:
             raise _refused(reply)
         return msgspec.json.decode(reply.body, type=type_)
