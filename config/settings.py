@@ -171,6 +171,10 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         ("marketplace-sweep", "marketplace_sweep", 10),
         ("marketplace-deliver", "marketplace_deliver", 10),
         ("marketplace-dispose", "marketplace_dispose", 60),
+        ("crowd-send", "crowd_send", 5),
+        ("crowd-look", "crowd_look", 5),
+        ("crowd-supply", "crowd_supply", 10),
+        ("crowd-sweep", "crowd_sweep", 30),
     ]
 }
 if REDIS_URL:
@@ -245,8 +249,8 @@ CHAINBOX_TASK_URL = next(iter(read_origins("CHAINBOX_TASK_URL", _TASK_URLS)), ""
 # --- The crowd ---------------------------------------------------------------------------------
 
 # The marketplace that HITs are published on, as boto3 reaches it, and our access key there.
-# `make run` fills these in for the marketplace of this very site.
-CHAINBOX_CROWD_ENDPOINT = os.environ.get("CHAINBOX_CROWD_ENDPOINT") or ""
+# Without a key nothing is published, and nothing is sent.
+CHAINBOX_CROWD_ENDPOINT = os.environ.get("CHAINBOX_CROWD_ENDPOINT") or MARKETPLACE_URL
 CHAINBOX_CROWD_KEY_ID = os.environ.get("CHAINBOX_CROWD_KEY_ID") or ""
 CHAINBOX_CROWD_SECRET = os.environ.get("CHAINBOX_CROWD_SECRET") or ""
 CHAINBOX_CROWD_REGION = os.environ.get("CHAINBOX_CROWD_REGION") or "us-east-1"

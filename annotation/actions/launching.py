@@ -4,10 +4,10 @@ from django.db import transaction
 
 from annotation import models
 from annotation.actions.supplying import hits_plan
-from annotation.actions.waking import wake
 from annotation.models import SupplyStatus
 from annotation.pipeline.questions import Stage
 from annotation.selectors.launching import launch_checks
+from config.waking import wake
 
 SUPPLY_TASK = "crowd_supply"
 

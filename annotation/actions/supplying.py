@@ -14,7 +14,6 @@ from django.db.models import Q
 from annotation import models
 from annotation.actions.outbox import SEND_TASK
 from annotation.actions.terms import TermsByTask, terms_now
-from annotation.actions.waking import wake
 from annotation.models import CallStatus, HitStatus, Operation, SittingKind, SupplyStatus
 from annotation.pipeline.money import campaign_fees, hit_cost
 from annotation.pipeline.questions import Stage
@@ -31,6 +30,7 @@ from annotation.selectors.supply import (
     hits_waiting,
     questions_waiting,
 )
+from config.waking import wake
 
 
 class SupplyError(ValueError):

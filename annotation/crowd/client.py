@@ -1,0 +1,299 @@
+"""MTurk's API as we use it: a thin wrapper round boto3, with our types and our errors."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+import boto3
+import msgspec
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
+from django.conf import settings
+
+from annotation.crowd.errors import sorted_error
+
+# A call, tried twice, is over well before its claim is (`actions.outbox.CLAIM`).
+CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 15, 2
+PAGE = 100
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class HitShown(msgspec.Struct, frozen=True):
+    """A HIT as the marketplace shows it."""
+
+    hit_id: str
+    status: str
+    reward_cents: int
+    expires_at: datetime
+    # Places that somebody can still take, and those that somebody is at.
+    available: int
+    pending: int
+    # What we wrote on it when it was published.
+    annotation: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Nobody is at work and nobody can begin: no answers will come any more."""
+        return self.status in ("Reviewable", "Reviewing", "Disposed")
+
+
+class AssignmentShown(msgspec.Struct, frozen=True):
+    """A submitted assignment as the marketplace shows it; the status in its own words."""
+
+    assignment_id: str
+    worker: str
+    status: str
+    submitted_at: datetime
+    answer: str = ""
+
+
+class BonusShown(msgspec.Struct, frozen=True):
+    """A bonus that was paid."""
+
+    assignment_id: str
+    cents: int
+    reason: str
+
+
+class MTurk:
+    """The operations that we use. All raise CrowdError; every listing is read to its end."""
+
+    def __init__(self, boto: Any) -> None:
+        self.boto = boto
+
+    def _call(self, operation: Callable[..., dict[str, Any]], **params: Any) -> dict[str, Any]:
+        try:
+            return operation(**params)
+        except (BotoCoreError, ClientError, ResponseParserError) as error:
+            raise sorted_error(error) from error
+
+    def _pages(
+        self, operation: Callable[..., dict[str, Any]], member: str, **params: Any
+    ) -> Iterator[dict[str, Any]]:
+        """Yield what a listing holds. The last page is the first with nothing on it."""
+        token: dict[str, str] = {}
+        while True:
+            answer = self._call(operation, MaxResults=PAGE, **params, **token)
+            yield from answer[member]
+            if not answer[member] or not answer.get("NextToken"):
+                return
+            token = {"NextToken": answer["NextToken"]}
+
+    def available_cents(self) -> int:
+        """Return the money that can be promised or paid."""
+        return cents(self._call(self.boto.get_account_balance)["AvailableBalance"])
+
+    # HITs
+
+    def hit_type_create(self, params: Mapping[str, Any]) -> str:
+        """Return the id of the HIT type with these properties; the same ones have the same id."""
+        return str(self._call(self.boto.create_hit_type, **params)["HITTypeId"])
+
+    def notifications_set(
+        self, hit_type_id: str, *, destination: str, events: Sequence[str]
+    ) -> None:
+        self._call(
+            self.boto.update_notification_settings,
+            HITTypeId=hit_type_id,
+            Active=True,
+            Notification={
+                "Destination": destination,
+                "Transport": "SNS",
+                "Version": "2014-08-15",
+                "EventTypes": list(events),
+            },
+        )
+
+    def hit_create(
+        self,
+        *,
+        hit_type_id: str,
+        places: int,
+        lifetime_seconds: int,
+        question: str,
+        annotation: str,
+        token: str,
+    ) -> HitShown:
+        answer = self._call(
+            self.boto.create_hit_with_hit_type,
+            HITTypeId=hit_type_id,
+            MaxAssignments=places,
+            LifetimeInSeconds=lifetime_seconds,
+            Question=question,
+            RequesterAnnotation=annotation,
+            UniqueRequestToken=token,
+        )
+        return _hit(answer["HIT"])
+
+    def hit_get(self, hit_id: str) -> HitShown:
+        return _hit(self._call(self.boto.get_hit, HITId=hit_id)["HIT"])
+
+    def hits(self) -> Iterator[HitShown]:
+        """Yield every HIT of ours that has not been disposed of."""
+        return map(_hit, self._pages(self.boto.list_hits, "HITs"))
+
+    def hit_expire(self, hit_id: str) -> None:
+        self._call(self.boto.update_expiration_for_hit, HITId=hit_id, ExpireAt=_LONG_AGO)
+
+    # Assignments
+
+    def assignments(self, hit_id: str) -> Iterator[AssignmentShown]:
+        """Yield all that was submitted of a HIT, decided on or not."""
+        return map(
+            _assignment,
+            self._pages(self.boto.list_assignments_for_hit, "Assignments", HITId=hit_id),
+        )
+
+    def assignment_get(self, assignment_id: str) -> AssignmentShown:
+        answer = self._call(self.boto.get_assignment, AssignmentId=assignment_id)
+        return _assignment(answer["Assignment"])
+
+    def assignment_approve(self, assignment_id: str) -> None:
+        self._call(
+            self.boto.approve_assignment, AssignmentId=assignment_id, OverrideRejection=False
+        )
+
+    def assignment_reject(self, assignment_id: str, *, reason: str) -> None:
+        self._call(
+            self.boto.reject_assignment, AssignmentId=assignment_id, RequesterFeedback=reason
+        )
+
+    def bonus_send(
+        self, *, assignment_id: str, worker: str, cents: int, reason: str, token: str
+    ) -> None:
+        self._call(
+            self.boto.send_bonus,
+            AssignmentId=assignment_id,
+            WorkerId=worker,
+            BonusAmount=dollars(cents),
+            Reason=reason,
+            UniqueRequestToken=token,
+        )
+
+    def bonuses(self, **of: str) -> Iterator[BonusShown]:
+        """Yield the bonuses paid for one HITId or one AssignmentId."""
+        for shown in self._pages(self.boto.list_bonus_payments, "BonusPayments", **of):
+            yield BonusShown(
+                assignment_id=shown["AssignmentId"],
+                cents=cents(shown["BonusAmount"]),
+                reason=shown["Reason"],
+            )
+
+    # Workers
+
+    def qualification_type_create(self, *, name: str, description: str) -> str:
+        answer = self._call(
+            self.boto.create_qualification_type,
+            Name=name,
+            Description=description,
+            QualificationTypeStatus="Active",
+        )
+        return str(answer["QualificationType"]["QualificationTypeId"])
+
+    def qualification_type_find(self, name: str) -> str | None:
+        """Return the id of our qualification type of exactly this name."""
+        listed = self._pages(
+            self.boto.list_qualification_types,
+            "QualificationTypes",
+            Query=name,
+            MustBeRequestable=False,
+            MustBeOwnedByCaller=True,
+        )
+        return next(
+            (str(one["QualificationTypeId"]) for one in listed if one["Name"] == name), None
+        )
+
+    def qualification_set(self, *, type_id: str, worker: str, value: int) -> None:
+        """Give a worker this value, without a word to them: our own message says more."""
+        self._call(
+            self.boto.associate_qualification_with_worker,
+            QualificationTypeId=type_id,
+            WorkerId=worker,
+            IntegerValue=value,
+            SendNotification=False,
+        )
+
+    def worker_write(self, *, worker: str, subject: str, text: str) -> str:
+        """Write to a worker; return why that could not be done, or nothing."""
+        answer = self._call(
+            self.boto.notify_workers, WorkerIds=[worker], Subject=subject, MessageText=text
+        )
+        failures = answer.get("NotifyWorkersFailureStatuses", [])
+        return str(failures[0].get("NotifyWorkersFailureMessage", "refused")) if failures else ""
+
+
+def is_configured() -> bool:
+    """Tell whether there is a marketplace to call, and a key for it."""
+    return bool(
+        settings.CHAINBOX_CROWD_ENDPOINT
+        and settings.CHAINBOX_CROWD_KEY_ID
+        and settings.CHAINBOX_CROWD_SECRET
+    )
+
+
+def crowd_client() -> MTurk:
+    """Return the client that the settings name. It is made once: that takes a while."""
+    return _made_client(
+        settings.CHAINBOX_CROWD_ENDPOINT,
+        settings.CHAINBOX_CROWD_KEY_ID,
+        settings.CHAINBOX_CROWD_SECRET,
+        settings.CHAINBOX_CROWD_REGION,
+    )
+
+
+@cache
+def _made_client(endpoint: str, key_id: str, secret: str, region: str) -> MTurk:
+    return MTurk(boto_client(endpoint, key_id, secret, region))
+
+
+def boto_client(
+    endpoint: str, key_id: str, secret: str, region: str = "us-east-1", *, tries: int = TRIES
+) -> Any:
+    """Make boto3's own client. A session of its own: the default one is not for threads."""
+    return boto3.Session().client(
+        "mturk",
+        endpoint_url=endpoint,
+        region_name=region,
+        aws_access_key_id=key_id,
+        aws_secret_access_key=secret,
+        config=Config(
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"mode": "standard", "total_max_attempts": tries},
+        ),
+    )
+
+
+def cents(amount: str) -> int:
+    """Read an amount of dollars: 0.5 is 50."""
+    whole, _, part = amount.partition(".")
+    return int(whole) * 100 + int(part[:2].ljust(2, "0"))
+
+
+def dollars(amount: int) -> str:
+    """Write cents as dollars: 5 is 0.05."""
+    return f"{amount // 100}.{amount % 100:02d}"
+
+
+def _hit(shown: Mapping[str, Any]) -> HitShown:
+    return HitShown(
+        hit_id=shown["HITId"],
+        status=shown["HITStatus"],
+        reward_cents=cents(shown["Reward"]),
+        expires_at=shown["Expiration"].astimezone(UTC),
+        available=shown.get("NumberOfAssignmentsAvailable", 0),
+        pending=shown.get("NumberOfAssignmentsPending", 0),
+        annotation=shown.get("RequesterAnnotation", ""),
+    )
+
+
+def _assignment(shown: Mapping[str, Any]) -> AssignmentShown:
+    return AssignmentShown(
+        assignment_id=shown["AssignmentId"],
+        worker=shown["WorkerId"],
+        status=shown["AssignmentStatus"],
+        submitted_at=shown["SubmitTime"].astimezone(UTC),
+        answer=shown.get("Answer", ""),
+    )

@@ -1,0 +1,80 @@
+"""What a call to the marketplace can come to, other than success."""
+
+import re
+from typing import Any
+
+from botocore.exceptions import (
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    ParamValidationError,
+)
+
+PREFIX = "AWS.MechanicalTurk."
+# A wrong or unknown key, or a clock that is off: once that is put right, the call goes through.
+_OUR_SETTINGS = {
+    "AccessDeniedException",
+    "IncompleteSignatureException",
+    "InvalidSignatureException",
+    "MissingAuthenticationTokenException",
+    "UnrecognizedClientException",
+}
+_TOO_MANY = {
+    "RequestLimitExceeded",
+    "SlowDown",
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequestsException",
+}
+# Behind the words of every error stands the time, which would make all of them different.
+_TIME = re.compile(r"\s*\([0-9]{10,}(?: [a-z]+)?\)$")
+
+
+class CrowdError(Exception):
+    """A call that was not carried out, or of which we do not know."""
+
+
+class TryAgainError(CrowdError):
+    """It may go through later. `slow`: only once somebody has done something about it."""
+
+    def __init__(self, message: str, *, slow: bool = False) -> None:
+        super().__init__(message)
+        self.slow = slow
+
+
+class UnreachableError(TryAgainError):
+    """No answer came: we do not know whether the marketplace has carried it out."""
+
+
+class RefusedError(CrowdError):
+    """The marketplace says no, and would again. `code` is MTurk's, without its prefix."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}" if message else code)
+        self.code = code
+        self.message = message
+
+
+def sorted_error(error: Exception) -> CrowdError:
+    """Return what an error of boto3's means to us."""
+    if isinstance(error, ClientError):
+        return _answered(error)
+    if isinstance(error, ParamValidationError):
+        return RefusedError("ParamValidation", str(error))
+    # Without an answer that can be read it may have been carried out all the same.
+    words = f"{type(error).__name__}: {error}"
+    unreachable = isinstance(error, HTTPClientError | ConnectionError)
+    return UnreachableError(words) if unreachable else TryAgainError(words)
+
+
+def _answered(error: ClientError) -> CrowdError:
+    answer: dict[str, Any] = dict(error.response)
+    general = str(answer.get("Error", {}).get("Code", ""))
+    code = str(answer.get("TurkErrorCode") or general).removeprefix(PREFIX)
+    message = _TIME.sub("", str(answer.get("Message") or answer.get("Error", {}).get("Message")))
+    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    if code in _OUR_SETTINGS or code == "InsufficientFunds":
+        return TryAgainError(f"{code}: {message}", slow=True)
+    if status >= 500 or status == 429 or {code, general} & _TOO_MANY:
+        return TryAgainError(f"{code}: {message}")
+    return RefusedError(code, message)

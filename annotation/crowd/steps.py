@@ -1,0 +1,66 @@
+"""The steps of sending one call: prepared from the database, asked, then applied to it."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from annotation import models
+from annotation.crowd.client import MTurk
+from annotation.crowd.errors import CrowdError
+
+# Tokens are good for 24 hours. After this long we look for what an earlier try may have left
+# behind before we try again.
+TOKEN_TRUSTED_FOR = timedelta(hours=20)
+ANNOTATION = "chainbox:"
+
+
+class NobodyError(CrowdError):
+    """The worker whom a call is about has been erased: there is nobody to tell."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """`ask` touches no database, so that it can run in a thread; `apply` gets its answer.
+
+    `apply` runs in the transaction that ends the call. It returns a problem in words if somebody
+    has to look at what came out, or nothing.
+    """
+
+    ask: Callable[[], Any]
+    apply: Callable[[Any], str]
+
+
+class Batch:
+    """Calls that were claimed together, and what the marketplace says about all of them."""
+
+    def __init__(self, client: MTurk, now: datetime) -> None:
+        self.client = client
+        self.now = now
+        self._published: dict[str, str] | None = None
+
+    def may_repeat(self, call: models.OutboxCall) -> bool:
+        """Tell whether the marketplace still knows the token of an earlier try."""
+        return call.first_tried_at is None or self.now - call.first_tried_at < TOKEN_TRUSTED_FOR
+
+    def published_as(self, token: str) -> str | None:
+        """Return the HIT that was published with this token; all are listed once for a batch.
+
+        Every call of the batch was claimed before the listing: no try of theirs is later.
+        """
+        if self._published is None:
+            self._published = {
+                hit.annotation.removeprefix(ANNOTATION): hit.hit_id
+                for hit in self.client.hits()
+                if hit.annotation.startswith(ANNOTATION)
+            }
+        return self._published.get(token)
+
+
+def details(call: models.OutboxCall) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.json.decode(call.details)
+    return found
+
+
+def nothing_follows(_: object) -> str:
+    return ""
