@@ -178,7 +178,7 @@ def test_pause_resume_and_drain_by_command(tmp_path: Path) -> None:
 
 def test_commands_say_what_is_wrong(tmp_path: Path) -> None:
     small_campaign(tmp_path, ["a"])
-    with pytest.raises(CommandError, match="not launched: `manage.py campaign_launch"):
+    with pytest.raises(CommandError, match=r"not launched: `manage\.py campaign_launch"):
         run("campaign_pause", campaign="rides")
     with pytest.raises(CommandError, match="there are: rides"):
         run("campaign_drain", campaign="rode")
