@@ -206,7 +206,8 @@ def _finish(
         _check(sitting, question, answer)
         _put(question, answer, now)
     # Drafts of questions that have left the sitting meanwhile are no answers.
-    sitting.questions.exclude(pk__in=[q.pk for q in questions]).update(answer="", comment="")
+    gone = sitting.questions.exclude(released_at=None).exclude(pk__in=[q.pk for q in questions])
+    gone.update(answer="", comment="")
     models.SittingQuestion.objects.bulk_update(questions, ["answer", "comment", "saved_at"])
     if sitting.kind == SittingKind.TEST:
         _score(sitting, questions)

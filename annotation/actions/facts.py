@@ -96,9 +96,7 @@ _Name = tuple[int, str | int, int]
 class _Writing:
     """Facts being added to one locked image."""
 
-    def __init__(
-        self, stored: models.StoredState, known: dict[_Name, models.Fact]
-    ) -> None:
+    def __init__(self, stored: models.StoredState, known: dict[_Name, models.Fact]) -> None:
         self.image = stored.image
         version = self.image.campaign.current_settings
         assert version is not None  # every campaign is made with settings

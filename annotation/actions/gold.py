@@ -1,19 +1,18 @@
 """Verification questions: taking them in, making them of what is sure, retiring them."""
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
-from random import Random
 from typing import TypeVar
 
 import msgspec
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
-from django.utils.crypto import salted_hmac
 
 from annotation import models
+from annotation.actions.gold_making import Counts, Making, gold_of_images
 from annotation.pipeline.facts import AcceptedImport, FactRefusedError, decode_body
 from annotation.pipeline.gold import GOLD_STAGES, Gold, GoldSource, encode_gold, gold_problem
 from annotation.pipeline.gold_known import (
@@ -24,12 +23,10 @@ from annotation.pipeline.gold_known import (
     reviewed_chains,
     unanimous_chains,
 )
-from annotation.pipeline.gold_making import PER_ANSWER, make_gold
-from annotation.pipeline.questions import ANSWERS, Stage
-from annotation.pipeline.settings import Settings
+from annotation.pipeline.gold_making import PER_ANSWER
+from annotation.pipeline.questions import Stage
 from annotation.pipeline.state import SETTLED
-from annotation.selectors.gold import gold_available
-from annotation.selectors.sittings import settings_of
+from annotation.selectors.clock import database_now
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +34,6 @@ T = TypeVar("T")
 
 STORED_AT_ONCE = 500
 IMAGES_AT_ONCE = 100
-
-Counts = dict[Stage, dict[str, int]]
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -69,18 +64,23 @@ def gold_store(*, campaign: models.Campaign, golds: Iterable[Gold]) -> Stored:
     Again the same question: it is there once. One that was retired stays so.
     """
     stored = Stored()
-    for batch in _batches(golds, STORED_AT_ONCE):
+    for batch in batches(golds, STORED_AT_ONCE):
         images = models.Image.objects.filter(
             campaign=campaign, name__in={gold.image for gold in batch}
         ).select_related("stored_state")
-        stored += _store(campaign, batch, {image.name: image for image in images})
+        stored += store_batch(campaign, batch, {image.name: image for image in images})
     return stored
 
 
 @transaction.atomic
-def _store(
-    campaign: models.Campaign, golds: Sequence[Gold], images: Mapping[str, models.Image]
+def store_batch(
+    campaign: models.Campaign,
+    golds: Sequence[Gold],
+    images: Mapping[str, models.Image],
+    now: datetime | None = None,
 ) -> Stored:
+    """Store verification questions about these images, which come with their states."""
+    now = now or database_now()
     answers = dict(
         models.GoldQuestion.objects.filter(
             campaign=campaign, key__in=[gold.key for gold in golds]
@@ -95,7 +95,7 @@ def _store(
             refused.append(Refused(gold=gold, why=why or ""))
         elif key not in answers:
             answers[key] = gold.answer
-            rows.append(_row(campaign, image, gold))
+            rows.append(_row(campaign, image, gold, now))
     models.GoldQuestion.objects.bulk_create(rows, ignore_conflicts=True)
     return Stored(
         added=len(rows),
@@ -114,7 +114,9 @@ def _problem(gold: Gold, image: models.Image | None, answer: str | None) -> str 
     return gold_problem(gold, image.stored_state.state)
 
 
-def _row(campaign: models.Campaign, image: models.Image, gold: Gold) -> models.GoldQuestion:
+def _row(
+    campaign: models.Campaign, image: models.Image, gold: Gold, now: datetime
+) -> models.GoldQuestion:
     return models.GoldQuestion(
         campaign=campaign,
         stage=gold.stage.value,
@@ -123,6 +125,7 @@ def _row(campaign: models.Campaign, image: models.Image, gold: Gold) -> models.G
         answer=gold.answer,
         body=encode_gold(gold),
         source=gold.source.value,
+        created_at=now,
     )
 
 
@@ -155,97 +158,28 @@ def gold_make(
     `per_image` in use: another takes the place of one that was retired. Again: nothing is added.
     `done` is called after each image.
     """
-    making = _Making(campaign, tuple(stages), most_per_answer, per_image)
+    making = Making(campaign, tuple(stages), most_per_answer, per_image, lot)
     order = list(_sure_images(campaign, from_answer_key).values_list("pk", flat=True))
-    Random(f"{making.seed}/{lot}").shuffle(order)
-    for pks in _batches(order[:most_images], IMAGES_AT_ONCE):
+    making.random.shuffle(order)
+    for pks in batches(order[:most_images], IMAGES_AT_ONCE):
         if making.is_done:
             break
+        # From when on a doubt may not have been seen here.
+        now = database_now()
         rows = models.Image.objects.filter(pk__in=pks, withdrawn_at=None)
         images = sorted(
             rows.select_related("stored_state", "answer_key"), key=lambda image: pks.index(image.pk)
         )
-        there = _gold_of(pks)
+        there = gold_of_images(pks)
         golds: list[Gold] = []
         for image in images:
             known = list(_known(image, from_answer_key))
             golds += making.of_image(known, there[image.pk])
             done()
-        _store(campaign, golds, {image.name: image for image in images})
+        # The least used come first: so that these are not all of one image.
+        making.random.shuffle(golds)
+        store_batch(campaign, golds, {image.name: image for image in images}, now)
     return making.added
-
-
-class _Making:
-    """What is wanted, and what has been made of it."""
-
-    def __init__(
-        self, campaign: models.Campaign, stages: tuple[Stage, ...], most: int | None, per_image: int
-    ) -> None:
-        self.stages = stages
-        self.settings: Settings = settings_of(campaign)
-        self.per_image = per_image
-        # The rules are public: who knew the seed could tell the questions.
-        self.seed = salted_hmac("annotation.gold", str(campaign.pk)).hexdigest()
-        self.added: Counts = {stage: {} for stage in stages}
-        have = gold_available(campaign) if most is not None else {}
-        self._left = {
-            (stage, answer): most - have.get(stage, {}).get(answer, 0)
-            for stage in stages
-            for answer in ANSWERS[stage]
-            if most is not None
-        }
-        self._is_limited = most is not None
-
-    @property
-    def is_done(self) -> bool:
-        return self._is_limited and all(left <= 0 for left in self._left.values())
-
-    def of_image(self, known: list[KnownImage], there: "_There") -> Iterator[Gold]:
-        for stage in self.stages:
-            if self._is_limited and all(self._left[stage, a] <= 0 for a in ANSWERS[stage]):
-                continue
-            per_answer = self.per_image + there.retired[stage]
-            for image in known:
-                for gold in make_gold(image, stage, self.settings, self.seed, per_answer):
-                    if self._takes(gold, there):
-                        yield gold
-
-    def _takes(self, gold: Gold, there: "_There") -> bool:
-        about = (gold.stage, gold.answer)
-        if gold.key in there.keys or there.in_use[about] >= self.per_image:
-            return False
-        if self._is_limited and self._left[about] <= 0:
-            return False
-        there.keys.add(gold.key)
-        there.in_use[about] += 1
-        if self._is_limited:
-            self._left[about] -= 1
-        counts = self.added[gold.stage]
-        counts[gold.answer] = counts.get(gold.answer, 0) + 1
-        return True
-
-
-class _There:
-    """The verification questions that an image has."""
-
-    def __init__(self) -> None:
-        self.keys: set[str] = set()
-        self.in_use: dict[tuple[Stage, str], int] = defaultdict(int)
-        self.retired: dict[Stage, int] = defaultdict(int)
-
-
-def _gold_of(images: Sequence[int]) -> dict[int, _There]:
-    there: dict[int, _There] = defaultdict(_There)
-    rows = models.GoldQuestion.objects.filter(image__in=images)
-    for image, key, stage, answer, retired in rows.values_list(
-        "image", "key", "stage", "answer", "retired_at"
-    ):
-        there[image].keys.add(key)
-        if retired is None:
-            there[image].in_use[Stage(stage), answer] += 1
-        else:
-            there[image].retired[Stage(stage)] += 1
-    return there
 
 
 def _sure_images(campaign: models.Campaign, from_answer_key: bool) -> QuerySet[models.Image]:
@@ -278,7 +212,7 @@ def _known(image: models.Image, from_answer_key: bool) -> Iterator[KnownImage]:
         log.warning("no verification question of %s: %s", image.name, error)
 
 
-def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     items = iter(items)
     while batch := list(islice(items, size)):
         yield batch

@@ -38,12 +38,14 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
     # The rules are public: what comes by lot needs a secret.
     seed = salted_hmac("chainbox.mixing", str(sitting.pk), algorithm="sha256").hexdigest()
     checks = checks_wanted(stage, trust, size, settings.crowd, seed)
-    chosen = _choose(sitting, size - checks)
-    if not chosen and (trust is Trust.TRUSTED or not checks):
-        return []
     gold = gold_for(sitting.campaign, stage, sitting.worker, checks, seed) if checks else []
-    rows = mix([_lease(sitting, choice) for choice in chosen], [_check(sitting, g) for g in gold], seed)
-    return _insert(sitting, rows)
+    # Where verification questions run out, trusted workers get real ones instead; nobody else.
+    chosen = _choose(sitting, size - (len(gold) if trust is Trust.TRUSTED else checks))
+    if not chosen and trust is Trust.TRUSTED:
+        return []
+    leases = [_lease(sitting, choice) for choice in chosen]
+    rows = mix(leases, [_check(sitting, one) for one in gold], seed)
+    return _insert(sitting, rows) if rows else []
 
 
 def _choose(sitting: models.Sitting, wanted: int) -> list[Choice]:
@@ -109,8 +111,12 @@ def sittings_lapse(*, sittings: QuerySet[models.Sitting]) -> int:
 
     Sittings are locked before their questions, in one order, as everywhere: nobody deadlocks.
     """
-    open_ = sittings.filter(status=SittingStatus.OPEN).order_by("pk").select_for_update(of=("self",))
-    numbers = list(open_.values_list("pk", flat=True))
+    numbers = list(
+        sittings.filter(status=SittingStatus.OPEN)
+        .order_by("pk")
+        .select_for_update(of=("self",))
+        .values_list("pk", flat=True)
+    )
     if numbers:
         models.Sitting.objects.filter(pk__in=numbers).update(status=SittingStatus.LAPSED)
         models.SittingQuestion.objects.filter(sitting__in=numbers, released_at=None).update(

@@ -17,9 +17,7 @@ class Message(msgspec.Struct, frozen=True):
     text: str
 
 
-def trust_message(
-    standing: models.WorkerStanding, before: Standing, after: Standing
-) -> Message:
+def trust_message(standing: models.WorkerStanding, before: Standing, after: Standing) -> Message:
     """Say what has changed for a worker, why, and what they can do."""
     task = _task(standing)
     crowd = settings_of(standing.campaign).crowd

@@ -12,8 +12,8 @@ from django.db.models.functions import Now
 
 from annotation import models
 from annotation.actions.leases import sittings_lapse
-from annotation.actions.waking import wake
 from annotation.models import HitStatus, SittingKind
+from config.waking import wake
 
 ACCEPTED = "AssignmentAccepted"
 GIVEN_BACK = ("AssignmentReturned", "AssignmentAbandoned")

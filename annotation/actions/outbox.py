@@ -13,9 +13,9 @@ from django.db.models import DateTimeField, F, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models
-from annotation.actions.waking import wake
 from annotation.models import CallStatus, Operation
 from annotation.selectors.clock import database_now
+from config.waking import wake
 
 SEND_TASK = "crowd_send"
 # Whoever has claimed a call has this long; then it is taken for lost, and others may.

@@ -13,6 +13,11 @@ TITLES = {
     Trust.TRUSTED: "You are trusted",
     Trust.REVOKED: "You cannot work on this task any more",
 }
+# What who lost trust can do.
+ASK_AGAIN = (
+    "If you think that this is a mistake, you can ask for another look: the marketplace has a "
+    "message for you with the link."
+)
 
 
 def standing_shown(standing: Standing, stage: Stage, settings: Settings) -> wire.Standing:
@@ -37,8 +42,8 @@ def standing_shown(standing: Standing, stage: Stage, settings: Settings) -> wire
             lines = [
                 *_why(seen.reason),
                 *(words.accuracy(seen) if seen.accuracy.checks else ()),
-                "What you have submitted is paid. If you think that this is a mistake, you can ask "
-                "for another look: the marketplace has a message for you with the link.",
+                "What you have submitted is paid.",
+                ASK_AGAIN,
             ]
     return wire.Standing(title=TITLES[seen.trust], lines=tuple(lines))
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.hits import endpoints, views
+from annotation.hits import appeals, endpoints, views
 
 app_name = "hits"
 urlpatterns = [
@@ -10,6 +10,7 @@ urlpatterns = [
     path("api/draft", endpoints.draft, name="api-draft"),
     path("api/finish", endpoints.finish, name="api-finish"),
     path("api/consent", endpoints.consent, name="api-consent"),
+    path("appeal/<str:token>/", appeals.appeal, name="appeal"),
     path("<int:campaign_id>/<str:stage>/", views.page, name="page"),
     path("<int:campaign_id>/<str:stage>/test/", views.test, name="test"),
     path("<int:campaign_id>/<str:stage>/examples/", views.examples, name="examples"),

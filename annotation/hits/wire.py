@@ -156,6 +156,7 @@ class Problem(_Wire, frozen=True):
         "finished",
         "answered",
         "incomplete",
+        "not_qualified",
     ]
     message: str
 

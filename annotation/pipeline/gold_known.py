@@ -3,9 +3,11 @@
 from collections.abc import Collection
 
 import msgspec
+from msgspec.structs import replace
 
 from annotation.pipeline.accepted import accept_import
 from annotation.pipeline.captions import Caption
+from annotation.pipeline.corpus import CorpusImage
 from annotation.pipeline.doubts import held_chains
 from annotation.pipeline.facts import AcceptedImport
 from annotation.pipeline.geometry import Rect
@@ -96,6 +98,49 @@ def known_annotation(name: str, state: ImageState, annotation: AcceptedImport) -
     )
     accepted = accept_import(bare, annotation)
     return known_image(name, accepted, imported_chains(accepted), GoldSource.IMPORTED)
+
+
+class OtherImageError(ValueError):
+    """An annotation is about an image that looks different; the message says where."""
+
+
+def known_release(state: ImageState, image: CorpusImage) -> KnownImage:
+    """Return what a release knows of an image of ours, in the phrases of the release.
+
+    Those that we have too go by our numbers; the others have none, as in guides.
+    """
+    assert image.annotation is not None  # it was read with all that a release knows
+    assert image.mentions is not None
+    _same_image(state, image)
+    bare = ImageState(
+        width=image.width, height=image.height, captions=state.captions, mentions=image.mentions
+    )
+    accepted = accept_import(bare, image.annotation)
+    known = known_image(image.name, accepted, imported_chains(accepted), GoldSource.FILE)
+    ours = {(m.caption, m.start, m.end): m.number for m in state.mentions}
+    chains = (
+        replace(
+            chain,
+            mentions=tuple(
+                replace(m, number=ours.get((m.caption, m.start, m.end), 0)) for m in chain.mentions
+            ),
+        )
+        for chain in known.chains
+    )
+    return replace(known, chains=tuple(chains))
+
+
+def _same_image(state: ImageState, image: CorpusImage) -> None:
+    ours = {caption.number: caption.text for caption in state.captions}
+    theirs = {caption.number: caption.text for caption in image.captions}
+    for number in sorted(ours.keys() | theirs.keys()):
+        if ours.get(number) != theirs.get(number):
+            raise OtherImageError(f"its caption {number} is another one in the campaign")
+    if (state.width, state.height) != (image.width, image.height):
+        raise OtherImageError(
+            f"it is {image.width}×{image.height} here and {state.width}×{state.height} in the "
+            "campaign"
+        )
 
 
 def imported_chains(state: ImageState) -> set[int]:

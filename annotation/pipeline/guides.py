@@ -156,7 +156,7 @@ def lesson_shown(
             continue
         tokens = captions[listed.number].tokens
         for phrase in listed.phrases:
-            start = _find(
+            start = find_phrase(
                 tokenise(phrase), tokens, [m for m in marks if m.caption == listed.number]
             )
             if start is None:
@@ -198,7 +198,7 @@ def is_right(
     return rect is not None and any(iou(rect, good) >= iou_needed for good in lesson.expected)
 
 
-def _find(phrase: Sequence[str], tokens: Sequence[str], taken: Sequence[Mark]) -> int | None:
+def find_phrase(phrase: Sequence[str], tokens: Sequence[str], taken: Sequence[Mark]) -> int | None:
     """Return where the phrase first stands in words not marked yet; as written, or in any case."""
     for fold in (str, str.casefold):
         wanted = [fold(token) for token in phrase]

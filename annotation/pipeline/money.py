@@ -141,17 +141,25 @@ def _costs(numbers: Sequence[int]) -> Costs:
 # Wages
 
 
+def median_time(milliseconds: Sequence[int]) -> int | None:
+    """Return the median time of a HIT; None if nothing was measured.
+
+    Times of 0 were not measured; of an even number of times the lower middle one counts.
+    """
+    times = [time for time in milliseconds if time > 0]
+    return median_low(times) if times else None
+
+
 def hourly_wage(price_cents: int, milliseconds: Sequence[int]) -> int | None:
     """Return what an hour earns, in cents rounded down, by the median time of a HIT.
 
-    Times of 0 were not measured; of an even number of times the lower middle one counts. None if
-    nothing was measured.
+    None if nothing was measured.
 
     >>> hourly_wage(25, [75_000, 60_000, 200_000, 0])
     1200
     """
-    times = [time for time in milliseconds if time > 0]
-    return price_cents * HOUR // median_low(times) if times else None
+    median = median_time(milliseconds)
+    return None if median is None else price_cents * HOUR // median
 
 
 def fair_price(wage_cents: int, milliseconds: Sequence[int]) -> int | None:
@@ -160,8 +168,8 @@ def fair_price(wage_cents: int, milliseconds: Sequence[int]) -> int | None:
     >>> fair_price(1200, [75_000])
     25
     """
-    times = [time for time in milliseconds if time > 0]
-    return _divided_up(wage_cents * median_low(times), HOUR) if times else None
+    median = median_time(milliseconds)
+    return None if median is None else _divided_up(wage_cents * median, HOUR)
 
 
 def wage_problem(stage: Stage, milliseconds: Sequence[int], settings: Settings) -> str | None:

@@ -71,6 +71,31 @@ def plan_supply(
     return changes
 
 
+# People who can take a test of one HIT; a worker takes each HIT once.
+TEST_PLACES = 100
+
+
+def plan_tests(missing: int, left_cents: int, cost_cents: int) -> list[int]:
+    """Return the places of each test HIT to publish, if so many are missing.
+
+    Tests that pay take no more than a tenth of what is left, but for a single place each: the
+    money is for work.
+
+    >>> plan_tests(2, 0, 0), plan_tests(2, 2000, 5), plan_tests(2, 60, 50), plan_tests(1, 9, 10)
+    ([100, 100], [20, 20], [1], [])
+    """
+    if not cost_cents:
+        return [TEST_PLACES] * missing
+    planned: list[int] = []
+    share = max(0, left_cents) // 10
+    for _ in range(missing):
+        places = min(TEST_PLACES, max(1, share // (missing * cost_cents)))
+        if places * cost_cents <= left_cents:
+            planned.append(places)
+            left_cents -= places * cost_cents
+    return planned
+
+
 def wanted_hits(stage: Stage, questions: int, settings: Settings) -> int:
     """Return how many HITs so many questions justify; the last one may be partly filled.
 

@@ -1,5 +1,7 @@
 """Verification questions: how many there are, and which a worker gets."""
 
+from collections.abc import Iterable, Iterator
+
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation import models
@@ -68,3 +70,14 @@ def _new_to(
         # database would have to read them all.
         .order_by("uses")
     )
+
+
+def gold_with_captions(
+    campaign: models.Campaign, stages: Iterable[str]
+) -> Iterator[models.GoldQuestion]:
+    """Yield what is in use of these stages with the images' captions, in the order of making."""
+    rows = models.GoldQuestion.objects.filter(
+        campaign=campaign, stage__in=list(stages), retired_at=None, image__withdrawn_at=None
+    )
+    rows = rows.select_related("image").prefetch_related("image__captions").order_by("pk")
+    yield from rows.iterator(chunk_size=500)

@@ -148,7 +148,8 @@ export interface Problem {
     | "not_found"
     | "finished"
     | "answered"
-    | "incomplete";
+    | "incomplete"
+    | "not_qualified";
   readonly message: string;
 }
 

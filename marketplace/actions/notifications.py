@@ -4,6 +4,7 @@ import json
 import uuid
 from datetime import datetime
 
+from config.waking import wake
 from marketplace.models import HIT, Event, NotificationSettings, Requester
 
 VERSION = "2014-08-15"
@@ -30,6 +31,7 @@ def event_record(
     Event.objects.create(
         requester=hit.requester, destination=wanted.destination, body=body, next_try_at=now
     )
+    wake("marketplace_deliver")
 
 
 def event_body(

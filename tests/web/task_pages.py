@@ -12,6 +12,7 @@ from annotation.pipeline.geometry import Rect
 from annotation.pipeline.questions import ANSWERS, Stage
 from annotation.selectors.guides import consent_guide
 from annotation.selectors.sittings import Claim
+from tests.offering import offered, trusted
 
 LINKS_TEST = """
 [[test]]
@@ -36,14 +37,25 @@ def claim_of(
     worker: str = "A1",
     **changes: Any,
 ) -> Claim:
-    fields = {"kind": SittingKind.WORK, "assignment_id": f"of-{worker}", "hit_id": "H1"} | changes
+    """Return a worker's claim on a HIT of ours."""
+    kind = changes.get("kind", SittingKind.WORK)
+    fields = {
+        "kind": kind,
+        "assignment_id": f"of-{worker}",
+        "hit_id": f"HIT-{campaign.pk}-{stage.value}-{kind}",
+    } | changes
+    offered(campaign, stage, fields["hit_id"], kind)
     return Claim(campaign=campaign.pk, stage=stage, worker=worker, **fields)
 
 
 def agree(claim: Claim) -> None:
-    """Let the claim's worker agree to the consent text as it is."""
-    row = consent_guide(models.Campaign.objects.get(pk=claim.campaign)).row
+    """Let the claim's worker agree to the consent text as it is, and be trusted to work."""
+    campaign = models.Campaign.objects.get(pk=claim.campaign)
+    row = consent_guide(campaign).row
     consent_give(claim=claim, version=row.version if row else 1)
+    if claim.kind == SittingKind.WORK:
+        for stage in Stage:
+            trusted(campaign, claim.worker, stage)
 
 
 def opened(claim: Claim) -> models.Sitting:

@@ -27,6 +27,7 @@ from annotation.models import Fact, Sitting, SittingKind, SittingQuestion, Sitti
 from annotation.pipeline.answers import Answer, decode_answer, tidy
 from annotation.pipeline.facts import Judgment, decode_body
 from annotation.pipeline.questions import Stage, question_from_key
+from annotation.pipeline.settings import CrowdSettings
 from annotation.pipeline.showing import decode_shown
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim, sitting_score
@@ -208,7 +209,11 @@ def test_statements_do_not_grow_with_the_sitting(tmp_path: Path) -> None:
     counts = []
     for size in (2, 40):
         campaign = small_campaign(tmp_path, [str(n) for n in range(size)], name=f"of {size}")
-        campaign_settings_change(campaign=campaign, questions_per_hit=dict.fromkeys(Stage, size))
+        campaign_settings_change(
+            campaign=campaign,
+            questions_per_hit=dict.fromkeys(Stage, size),
+            crowd=CrowdSettings(check_share=0.0),
+        )
         claim = claim_of(campaign, worker=f"A{size}")
         agree(claim)
         with CaptureQueriesContext(connection) as first:
@@ -216,12 +221,14 @@ def test_statements_do_not_grow_with_the_sitting(tmp_path: Path) -> None:
         assert sitting is not None
         assert len(keys(sitting)) == size
         with CaptureQueriesContext(connection) as load:
-            sitting_reply(sitting_open(claim=claim), database_now())
+            sitting_reply(sitting_open(claim=claim), claim.stage)
         with CaptureQueriesContext(connection) as draft:
             draft_save(claim=claim, number=1, answer=an_answer(Stage.LINKS))
         with CaptureQueriesContext(connection) as finish:
             finished_reply(sitting_finish(claim=claim, answers=all_answers(sitting)))
-        counts.append([len(first), len(load), len(draft), len(finish)])
+        with CaptureQueriesContext(connection) as confirm:
+            sitting_confirm(sitting=models.Sitting.objects.get(pk=sitting.pk))
+        counts.append([len(first), len(load), len(draft), len(finish), len(confirm)])
     assert counts[0] == counts[1]
 
 
@@ -342,7 +349,7 @@ def test_a_remark_is_kept_before_there_is_an_answer(campaign: models.Campaign) -
     mark = decode_shown(sitting.questions.get(number=1).shown).marks[0]
     remark = Answer(answer="", comment="blurred", cut_wrongly=(mark.mention,))
     draft_save(claim=claim, number=1, answer=remark)
-    [first, *_] = sitting_reply(sitting_open(claim=claim), database_now()).items
+    [first, *_] = sitting_reply(sitting_open(claim=claim), claim.stage).items
     assert first.answer is not None
     assert (first.answer.answer, first.answer.comment) == ("", "blurred")
     assert first.answer.cut_wrongly == (mark.mention,)

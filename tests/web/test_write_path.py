@@ -9,7 +9,7 @@ from annotation.actions.corpus import Take
 from annotation.actions.facts import (
     AlreadyJudgedError,
     decision_record,
-    doubt_record,
+    doubts_record,
     judgments_record,
 )
 from annotation.actions.people import workers_simulated
@@ -213,11 +213,11 @@ def test_a_review_decision_its_undo_and_a_doubt(campaign: Campaign, workers: lis
     assert restored.state.boxes == image.stored_state.state.boxes
     assert restored.body != body  # the facts are counted all the same
     last = Fact.objects.filter(image=image, kind="judgment").order_by("-number")[0]
-    doubt_record(image_id=image.pk, doubt=Doubt(judgment=last.number, reason="revoked"))
+    doubts_record(image_id=image.pk, doubts=[Doubt(judgment=last.number, reason="revoked")])
     assert StoredState.objects.get(pk=image.pk).status == ImageStatus.OPEN
     assert OpenQuestion.objects.get(image=image).key.endswith(f"?{last.number}")
     with pytest.raises(FactRefusedError, match="no judgment"):
-        doubt_record(image_id=image.pk, doubt=Doubt(judgment=number))
+        doubts_record(image_id=image.pk, doubts=[Doubt(judgment=number)])
     assert_clean()
 
 

@@ -50,7 +50,7 @@ def _rows(path: Path) -> Iterator[Row | Problem]:
                 yield _row(first, columns, fields)
         except csv.Error as error:
             last = number + reader.line_num
-            yield Problem(str(path), f"line {first}", _plain(error, first, last))
+            yield Problem(str(path), f"line {first}", plain_csv_error(error, first, last))
         except BadItemError as error:
             yield Problem(str(path), f"line {first}", str(error))
 
@@ -91,7 +91,7 @@ def _number(text: str) -> int | str | None:
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else text or None
 
 
-def _plain(error: csv.Error, first: int, last: int) -> str:
+def plain_csv_error(error: csv.Error, first: int, last: int) -> str:
     reason = str(error)
     upto = f", up to line {last}" if last > first else ""
     if "unexpected end of data" in reason or "field larger than" in reason:

@@ -9,6 +9,7 @@ const TITLES: Readonly<Partial<Record<ProblemKind, string>>> = {
   bad_token: "This page is no longer valid",
   consent: "The text about the study has changed",
   not_found: "These questions are no longer there",
+  not_qualified: "This task is not open to you",
 };
 
 /** The sitting cannot go on: why, and what to do. */

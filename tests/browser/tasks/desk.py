@@ -11,10 +11,12 @@ from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation import models
+from annotation.models import SittingKind
 from annotation.pipeline.questions import Stage
 from marketplace.models import HIT, Assignment, Worker
 from tests.marketplace.people import make_requester
 from tests.marketplace.site import new_hit, new_worker, signed_in
+from tests.offering import offered, trusted
 
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/'
@@ -55,7 +57,11 @@ class Desk:
         url = f"{self.tasks}/hits/{campaign.pk}/{stage.value}/" + ("test/" if test else "")
         # Of a type of its own: the marketplace shows one HIT of each type.
         title = f"{stage.value} test" if test else stage.value
-        return new_hit(self.requester, question=QUESTION.format(url=escape(url)), title=title)
+        hit = new_hit(self.requester, question=QUESTION.format(url=escape(url)), title=title)
+        offered(campaign, stage, hit.hit_id, SittingKind.TEST if test else SittingKind.WORK)
+        if not test:
+            trusted(campaign, self.worker.worker_id, stage)
+        return hit
 
     def preview(self, hit: HIT) -> FrameLocator:
         self.page.goto(f"{self.marketplace}/marketplace/groups/{hit.hit_type.hit_type_id}/")

@@ -87,8 +87,6 @@ def _text(answer: ElementTree.Element, name: str) -> str:
 def _told(row: models.SittingQuestion, answer: Answer) -> dict[str, Any]:
     """Return what the form says of an answer, by the names of its parts."""
     told: dict[str, Any] = {"number": row.number, "answer": answer.answer}
-    if row.key:
-        told |= {"image": row.image_id, "question": row.key}
     told |= {name: getattr(answer, name) for name in _TOLD if getattr(answer, name)}
     return told
 

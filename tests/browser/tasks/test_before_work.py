@@ -18,6 +18,7 @@ from tests.browser.tasks.corpus import demo_campaign, open_questions_of
 from tests.browser.tasks.desk import Desk
 from tests.browser.tasks.hands import Mouse
 from tests.browser.tasks.scenes import CHOICES
+from tests.offering import offered, trusted
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -149,7 +150,7 @@ def test_who_does_not_agree_gets_no_questions(desk: Desk) -> None:
     desk.page.get_by_role("button", name="Return", exact=True).click()
     expect(desk.page.get_by_role("button", name="Accept and work")).to_be_visible()
     assert desk.assignment.status == AssignmentStatus.RETURNED
-    assert not models.Worker.objects.filter(name=desk.worker.worker_id).exists()
+    assert not models.Consent.objects.filter(worker__name=desk.worker.worker_id).exists()
 
 
 def test_nothing_left_to_ask(desk: Desk) -> None:
@@ -167,9 +168,10 @@ def test_nothing_left_to_ask(desk: Desk) -> None:
         stage=Stage.COVERAGE,
         kind=SittingKind.WORK,
         assignment_id="OTHERS",
-        hit_id="",
+        hit_id=offered(campaign, Stage.COVERAGE, "OTHERHIT").hit_id or "",
         worker="A2OTHER",
     )
+    trusted(campaign, "A2OTHER", Stage.COVERAGE)
     consent_give(claim=other, version=1)
     assert sitting_open(claim=other).sitting is not None
     desk.page.reload()

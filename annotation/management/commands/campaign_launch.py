@@ -1,0 +1,56 @@
+"""manage.py campaign_launch: check that nothing is lacking, and begin to publish HITs."""
+
+import argparse
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.actions.launching import LaunchRefusedError, campaign_launch
+from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
+from annotation.selectors.launching import launch_checks
+from annotation.selectors.supply import stage_supplies
+
+
+class Command(DatabaseCommand):
+    help = (
+        "Check that a campaign has all that workers need: photos, tests, a consent text, "
+        "verification questions, a budget and a marketplace. Then begin to publish HITs of all "
+        "stages. If anything is lacking, nothing is published, and what would help is printed "
+        "with each problem. What the campaign will cost: campaign_estimate. See docs/trust.md."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--campaign", required=True, metavar="NAME")
+        parser.add_argument("--dry-run", action="store_true", help="check only, publish nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        if campaign.supplies.exists():
+            raise CommandError(
+                f"{campaign.name!r} is launched already; campaign_pause, campaign_drain and "
+                "campaign_resume change what it does."
+            )
+        checks = launch_checks(campaign)
+        for check in checks:
+            self.stdout.write(f"{'ok ' if check.is_fine else 'NO '} {check.what}: {check.found}")
+            for problem in check.problems:
+                self.stdout.write(f"      {problem}")
+            for fix in check.fixes:
+                self.stdout.write(f"      → {fix}")
+        lacking = sum(len(check.problems) for check in checks)
+        if lacking:
+            problems = "1 problem" if lacking == 1 else f"{lacking} problems"
+            raise CommandError(f"{problems}: {campaign.name!r} is not launched.")
+        if options["dry_run"]:
+            self.stdout.write("It could be launched; nothing was published, as --dry-run asks.")
+            return
+        try:
+            campaign_launch(campaign=campaign)
+        except LaunchRefusedError as error:
+            raise CommandError(f"{campaign.name!r} is not launched: {error}.") from error
+        rows = stage_supplies(campaign)
+        hits = ", ".join(f"{row.stage.value} {row.creating}" for row in rows if row.creating)
+        self.stdout.write(
+            f"{campaign.name!r} is launched. HITs on their way: {hits or 'none yet'}."
+        )

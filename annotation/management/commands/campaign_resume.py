@@ -1,0 +1,12 @@
+"""manage.py campaign_resume: publish HITs again."""
+
+from annotation.management.supply_commands import SupplyCommand
+from annotation.models import SupplyStatus
+
+
+class Command(SupplyCommand):
+    status = SupplyStatus.RUNNING
+    help = (
+        "Publish HITs again of a campaign that was paused or drained, as many as its open "
+        "questions justify. With --stage only some stages are resumed."
+    )

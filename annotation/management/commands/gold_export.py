@@ -1,0 +1,45 @@
+"""manage.py gold_export: a campaign's verification questions, as gold_import reads them."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
+from annotation.management.gold import add_stages
+from annotation.pipeline.gold_reading import write_gold
+from annotation.selectors.gold import gold_with_captions
+
+
+class Command(DatabaseCommand):
+    help = (
+        "Write a campaign's verification questions that are in use to a file, one a line as JSON, "
+        "to be looked at, edited, or imported elsewhere with gold_import. The file gives all "
+        "answers away: keep it from workers."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--campaign", required=True, metavar="NAME")
+        parser.add_argument("--force", action="store_true", help="replace a file that is there")
+        add_stages(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        path: Path = options["file"]
+        written = 0
+        try:
+            with path.open("w" if options["force"] else "x", encoding="utf-8") as file:
+                for row in gold_with_captions(campaign, options["stages"]):
+                    captions = {c.number: c.text.split(" ") for c in row.image.captions.all()}
+                    file.write(write_gold(row.gold, captions) + "\n")
+                    written += 1
+        except FileExistsError:
+            raise CommandError(
+                f"{path} is there already: name another file, or replace it with --force."
+            ) from None
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}.") from error
+        self.stdout.write(f"{path}: {written:,} verification questions.")

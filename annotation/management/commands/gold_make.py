@@ -1,0 +1,61 @@
+"""manage.py gold_make: verification questions of what is sure in a campaign."""
+
+import argparse
+import sys
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.actions.gold import gold_make
+from annotation.management.campaigns import campaign_named
+from annotation.management.database import DatabaseCommand
+from annotation.management.gold import add_limits, add_stages, positive, summary
+from annotation.management.progress import Progress
+from annotation.models import AnswerKey
+from annotation.pipeline.questions import Stage
+
+# Enough for the busiest: at 2% these are ten thousand questions of two answers and more.
+MOST = 500
+
+
+class Command(DatabaseCommand):
+    help = (
+        "Make verification questions of chains that are sure: of an accepted import, settled by a "
+        "reviewer, or unanimous. Images come by lot. Doing it again adds only what has become "
+        "sure since, and replaces what was retired. See docs/trust.md."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--campaign", required=True, metavar="NAME")
+        parser.add_argument(
+            "--from-answer-key",
+            action="store_true",
+            help="of the answer key that came with corpus_import --gold",
+        )
+        parser.add_argument(
+            "--images", type=positive, metavar="N", help="of at most so many images (default: all)"
+        )
+        add_stages(parser)
+        add_limits(parser, MOST)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        keys = AnswerKey.objects.filter(image__campaign=campaign)
+        if options["from_answer_key"] and not keys.exists():
+            raise CommandError(
+                f"Campaign {campaign.name!r} has no answer key: import its corpus with --gold."
+            )
+        progress = Progress(sys.stderr, what="images looked at")
+        made = gold_make(
+            campaign=campaign,
+            stages=[Stage(name) for name in options["stages"]],
+            most_per_answer=options["most"],
+            per_image=options["per_image"],
+            most_images=options["images"],
+            from_answer_key=options["from_answer_key"],
+            done=progress.step,
+        )
+        progress.finish()
+        added = sum(count for counts in made.values() for count in counts.values())
+        self.stdout.write(f"{added:,} verification questions made.")
+        self.stdout.write(summary(campaign))

@@ -1,0 +1,64 @@
+"""What the commands about verification questions share."""
+
+import argparse
+from collections.abc import Mapping
+
+from annotation.models import Campaign
+from annotation.pipeline.gold import GOLD_STAGES, launch_problems
+from annotation.pipeline.questions import ANSWERS, Stage
+from annotation.selectors.gold import gold_available
+from annotation.selectors.sittings import settings_of
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def add_stages(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--stages",
+        nargs="+",
+        choices=[stage.value for stage in GOLD_STAGES],
+        default=[stage.value for stage in GOLD_STAGES],
+        metavar="STAGE",
+        help="default: all that have verification questions",
+    )
+
+
+def add_limits(parser: argparse.ArgumentParser, most: int) -> None:
+    parser.add_argument(
+        "--most",
+        type=positive,
+        default=most,
+        metavar="N",
+        help=f"stop when each answer has that many in use (default {most})",
+    )
+    parser.add_argument(
+        "--per-image",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="of an image at most so many with the same answer (default 2)",
+    )
+
+
+def counts_table(counts: Mapping[Stage, Mapping[str, int]]) -> str:
+    """Return a line a stage: `links           yes 60   no 58`."""
+    return "\n".join(
+        f"  {stage.value:<14}"
+        + "   ".join(f"{answer} {counts.get(stage, {}).get(answer, 0):,}" for answer in answers)
+        for stage, answers in ANSWERS.items()
+        if stage in GOLD_STAGES
+    )
+
+
+def summary(campaign: Campaign) -> str:
+    """Say how many there are, and what a launch still lacks."""
+    available = gold_available(campaign)
+    problems = launch_problems(available, settings_of(campaign))
+    lines = ["Verification questions in use, of images with a photo:", counts_table(available)]
+    lines += [f"Too few for a launch: {problem}." for problem in problems]
+    return "\n".join(lines)
