@@ -123,22 +123,43 @@ def site_answers(host: str, port: int) -> bool:
         connection.close()
 
 
-def announcement(host: str, port: int) -> str:
+def announcement(host: str, port: int, crowd: str) -> str:
     """Return what to open and how to sign in.
 
     Creates the demo accounts if they are missing, but only where nobody else can reach them.
     """
     from config.demo_accounts import ensure_demo_accounts
+    from config.embedded import demo_worker_ensure, local_address
 
-    address = f"http://{'[' + host + ']' if ':' in host else host}:{port}"
+    address = local_address(host, port)
     lines = ["", "Chainbox is running.", f"  Researchers: {address}/"]
     lines += [f"  Workers:     {address}/marketplace/", f"  Admin:       {address}/admin/"]
     if is_loopback(host):
-        for account in ensure_demo_accounts():
+        worker = demo_worker_ensure()
+        for account in [*ensure_demo_accounts(), *([worker] if worker else [])]:
             lines.append(f"  Account {account.username} / {account.password}: {account.purpose}")
     else:
         lines.append("  Others can reach it, so no demo accounts: manage.py createsuperuser")
+    lines.append(f"  HITs are published on {crowd}.")
     return "\n".join([*lines, "  Stop with Ctrl-C.", ""])
+
+
+def crowd_connect(host: str, port: int) -> str:
+    """Let the site publish on its own marketplace, unless another is set; say where it does."""
+    from django.conf import settings
+
+    from config.crowd_file import crowd_file_write
+    from config.embedded import REQUESTER, crowd_environment
+
+    values = crowd_environment(host, port, os.environ)
+    # What is started from here inherits it; commands in another terminal read it.
+    os.environ.update(values)
+    if not settings.PRODUCTION:
+        crowd_file_write(settings.CHAINBOX_VAR, values)
+    if values:
+        return f"this site's own marketplace, as its requester “{REQUESTER}”"
+    endpoint: str = settings.CHAINBOX_CROWD_ENDPOINT
+    return endpoint
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:
@@ -162,7 +183,10 @@ def watch(children: list[Child], host: str, port: int, words: str) -> int:
 
 
 def main() -> int:
-    """Run the three processes; 0 when told to stop, 1 when something failed."""
+    """Run the three processes; 0 when told to stop, 1 when something failed.
+
+    With --connect: only make the site known to its own marketplace.
+    """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     host = os.environ.get("HOST") or "127.0.0.1"
     given = os.environ.get("PORT") or "8000"
@@ -170,6 +194,11 @@ def main() -> int:
         print(f"PORT must be a number from 1 to 65535, not {given!r}.", file=sys.stderr)
         return 1
     port = int(given)
+    if sys.argv[1:] == ["--connect"]:
+        # What is loaded before the site starts, as the demo, may want to publish.
+        django.setup()
+        crowd_connect(host, port)
+        return 0
     if not port_is_free(host, port):
         print(
             f"Port {port} on {host} is already in use, or not allowed. Stop what is using it, or "
@@ -182,7 +211,7 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupted)
     try:
-        words = announcement(host, port)
+        words = announcement(host, port, crowd_connect(host, port))
         for name, command in commands(host, port).items():
             children.append(start(name, command))
         return watch(children, host, port, words)

@@ -23,7 +23,7 @@ from annotation.actions.leases import leases_release
 from annotation.actions.outbox import call_queue
 from annotation.actions.people import worker_ensure
 from annotation.actions.recovering import sitting_recover
-from annotation.actions.trusting import trust_notes
+from annotation.actions.trusting import qualification_queue, trust_notes
 from annotation.models import AssignmentStatus, Operation, SittingKind, SittingStatus
 from annotation.pipeline.answers import decode_answer, judgment_of
 from annotation.pipeline.facts import Doubt, FactRefusedError, Judgment
@@ -192,8 +192,29 @@ def test_confirm(*, sitting: models.Sitting) -> Standing:
         stage=Stage(sitting.stage),
         events={f"test/{sitting.pk}": FinishedTest(right=score.right, asked=score.asked)},
     )
+    if standing.trust is Trust.TESTING:
+        _test_over(sitting)
     _confirmed(sitting)
     return standing
+
+
+def _test_over(sitting: models.Sitting) -> None:
+    """Show the test no more to whom it has been given as often as it may."""
+    taken = models.Sitting.objects.filter(
+        campaign=sitting.campaign,
+        worker=sitting.worker,
+        stage=sitting.stage,
+        kind=SittingKind.TEST,
+        status=SittingStatus.FINISHED,
+    ).count()
+    if taken >= settings_of(sitting.campaign).crowd.test_tries:
+        qualification_queue(
+            campaign=sitting.campaign,
+            worker=sitting.worker,
+            stage=Stage(sitting.stage),
+            value=0,
+            cause=f"test/{sitting.pk}",
+        )
 
 
 # Work
@@ -325,8 +346,9 @@ def _boxes_note(
     )
     numbers = drawings_find(judged)
     by_drawer: dict[int, dict[str, Event]] = defaultdict(dict)
-    for box, number in numbers.items():
-        by_drawer[box.drawer][box_key(box.image_id, number)] = Checked(right=judged[box])
+    for drawn, number in numbers.items():
+        key = box_key(drawn.image_id, number)
+        by_drawer[drawn.drawer][key] = Checked(right=judged[drawn])
     for worker in models.Worker.objects.filter(pk__in=by_drawer).order_by("pk"):
         trust_notes(
             campaign=campaign, worker=worker, stage=Stage.DRAWING, events=by_drawer[worker.pk]

@@ -7,8 +7,9 @@ import msgspec
 from django.db import transaction
 
 from annotation import models
-from annotation.actions.answering import SittingRefusedError, answers_put
+from annotation.actions.answering import answers_put
 from annotation.actions.leases import sittings_lapse
+from annotation.actions.sittings import SittingRefusedError
 from annotation.models import SittingStatus
 from annotation.pipeline.answers import Answer
 

@@ -14,12 +14,13 @@ from annotation import models
 from annotation.actions.guides import guide_ensure
 from annotation.actions.leases import leases_release, leases_take
 from annotation.actions.people import worker_ensure
+from annotation.actions.trusting import trust_note
 from annotation.models import CONSENT, SittingKind, SittingStatus
 from annotation.pipeline.guides import GuideError, lesson_shown
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import DrawingWay, Settings
 from annotation.pipeline.showing import encode_shown
-from annotation.pipeline.trust import WORKING, Standing, Trust
+from annotation.pipeline.trust import WORKING, BeganTest, Standing, Trust
 from annotation.selectors.arriving import Arrived, arrive
 from annotation.selectors.guides import lesson_images, stage_guide
 from annotation.selectors.sittings import (
@@ -84,6 +85,15 @@ def sitting_open(*, claim: Claim) -> Opened:
     if arrived.worker is None or not arrived.consented:
         raise SittingRefusedError(
             Trouble.CONSENT, "Please read what the study is about and agree to it first."
+        )
+    if claim.kind == SittingKind.TEST and arrived.standing.trust is Trust.NEW:
+        # Before the sitting is locked: losing trust locks the other way round.
+        trust_note(
+            campaign=arrived.campaign,
+            worker=arrived.worker,
+            stage=claim.stage,
+            event=BeganTest(),
+            key="began",
         )
     with transaction.atomic():
         sitting = sitting_live(claim)

@@ -119,7 +119,7 @@ def _plan_tests(plan: _Plan, waiting: Sequence[WaitingHit], left: int) -> int:
     """Plan the tests' HITs, as many a stage as a worker may try; return the money left then."""
     for hit in reversed(waiting):
         # Where a budget was cut, tests go before work does, the newest first.
-        is_too_dear = left < 0 and hit.cost_cents > 0
+        is_too_dear = left < 0 and hit.held_cents > 0
         if is_too_dear or plan.status.get(hit.stage) is SupplyStatus.PAUSED:
             plan.take_back.append(hit)
             left = min(0, left + _cents([hit])) if left < 0 else left
@@ -164,7 +164,7 @@ def _plan_work(plan: _Plan, waiting: Sequence[WaitingHit], left: int) -> dict[St
 
 
 def _cents(hits: Sequence[WaitingHit]) -> int:
-    return sum(hit.free * hit.cost_cents for hit in hits)
+    return sum(hit.held_cents for hit in hits)
 
 
 def _hit(terms: models.HitTerms, places: int) -> models.Hit:
@@ -174,7 +174,6 @@ def _hit(terms: models.HitTerms, places: int) -> models.Hit:
         kind=terms.kind,
         terms=terms,
         places=places,
-        free=places,
         held_cents=terms.cost_cents * places,
     )
 
@@ -187,20 +186,20 @@ def _publish(hits: Sequence[models.Hit], campaign: models.Campaign) -> None:
 
 
 def _take_back(hits: Sequence[WaitingHit], campaign: models.Campaign, now: datetime) -> None:
-    """Take HITs back that still have free places; who has a place keeps it."""
+    """Take HITs back that nobody has, and tests with places left: who has a place keeps it."""
     if not hits:
         return
     # What somebody is changing at this moment, as a worker accepts it, is left for the next time:
     # whoever holds that row may want ours.
     rows = list(
         models.Hit.objects.filter(
-            pk__in=[hit.pk for hit in hits], status__in=LIVE, free__gt=0
+            pk__in=[hit.pk for hit in hits], status__in=LIVE, is_free=True
         ).select_for_update(skip_locked=True)
     )
     # One that the marketplace has never been asked for need not be taken back from there.
     unsent = _calls_cancel([row for row in rows if row.status == HitStatus.CREATING])
     models.Hit.objects.filter(pk__in=unsent).update(
-        status=HitStatus.CLOSED, free=0, held_cents=0, look_at=None, closed_at=now
+        status=HitStatus.CLOSED, is_free=False, held_cents=0, look_at=None, closed_at=now
     )
     sent = [row for row in rows if row.pk not in unsent]
     models.Hit.objects.filter(pk__in=[row.pk for row in sent]).update(status=HitStatus.CLOSING)

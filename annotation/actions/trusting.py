@@ -54,6 +54,7 @@ def trust_notes(
     """
     rows = standings_lock(campaign=campaign, worker=worker, stage=stage)
     row = rows[stage]
+    campaign = row.campaign  # with its settings as they are now
     noted = models.TrustEvent.objects.filter(
         campaign=campaign, worker=worker, stage=stage.value, key__in=events
     ).values_list("key", flat=True)
@@ -64,18 +65,7 @@ def trust_notes(
     settings = settings_of(campaign)
     for event in new.values():
         after = follow(after, event, stage, settings)
-    models.TrustEvent.objects.bulk_create(
-        models.TrustEvent(
-            campaign=campaign,
-            worker=worker,
-            stage=stage.value,
-            key=key,
-            settings=campaign.current_settings,
-            body=encode_event(event),
-            by=by,
-        )
-        for key, event in new.items()
-    )
+    _events_append(row, new, by)
     _standing_save(row, after)
     if before.trust is not after.trust:
         _trust_changed(row, before, after, cause=next(reversed(new)))
@@ -103,6 +93,23 @@ def standings_lock(
     return {Stage(row.stage): row for row in rows}
 
 
+def _events_append(row: models.WorkerStanding, events: Mapping[str, Event], by: str = "") -> None:
+    version = row.campaign.current_settings
+    assert version is not None  # every campaign is made with settings
+    models.TrustEvent.objects.bulk_create(
+        models.TrustEvent(
+            campaign=row.campaign,
+            worker=row.worker,
+            stage=row.stage,
+            key=key,
+            settings=version,
+            body=encode_event(event),
+            by=by,
+        )
+        for key, event in events.items()
+    )
+
+
 def _standing_save(row: models.WorkerStanding, standing: Standing) -> None:
     row.trust = standing.trust.value
     row.body = standing_text(standing)
@@ -120,16 +127,29 @@ def _shake(row: models.WorkerStanding, cause: Stage) -> None:
     event = Shaken(stage=cause)
     key = f"shaken/{uuid.uuid4().hex}"
     after = follow(before, event, stage, settings_of(campaign))
-    models.TrustEvent.objects.create(
-        campaign=campaign,
-        worker=row.worker,
-        stage=stage.value,
-        key=key,
-        settings=campaign.current_settings,
-        body=encode_event(event),
-    )
+    _events_append(row, {key: event})
     _standing_save(row, after)
     _trust_changed(row, before, after, cause=key)
+
+
+def qualification_queue(
+    *, campaign: models.Campaign, worker: models.Worker, stage: Stage, value: int, cause: str
+) -> None:
+    """Have the marketplace told what a worker's qualification is; `cause` names the change."""
+    subject = _subject(campaign, worker, stage)
+    call_queue(
+        campaign=campaign,
+        operation=Operation.QUALIFY,
+        key=f"qualify/{subject}/{cause}",
+        lane=f"qualify/{subject}",
+        worker=worker,
+        stage=stage.value,
+        value=value,
+    )
+
+
+def _subject(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> str:
+    return f"{campaign.pk}/{stage.value}/{worker.pk}"
 
 
 def _trust_changed(
@@ -137,24 +157,14 @@ def _trust_changed(
 ) -> None:
     """Tell the marketplace and the worker; a worker who lost trust has nothing more to do."""
     campaign, worker, stage = row.campaign, row.worker, Stage(row.stage)
-    subject = f"{campaign.pk}/{stage.value}/{worker.pk}"
-    # The same thing may happen twice, as losing trust; the row of its last event tells them apart.
-    name = f"{subject}/{cause}"
     if after.trust in QUALIFICATION:
-        call_queue(
-            campaign=campaign,
-            operation=Operation.QUALIFY,
-            key=f"qualify/{name}"[:80],
-            lane=f"qualify/{subject}",
-            worker=worker,
-            stage=stage.value,
-            value=QUALIFICATION[after.trust],
-        )
+        value = QUALIFICATION[after.trust]
+        qualification_queue(campaign=campaign, worker=worker, stage=stage, value=value, cause=cause)
         words = trust_message(row, before, after)
         call_queue(
             campaign=campaign,
             operation=Operation.MESSAGE,
-            key=f"message/{name}"[:80],
+            key=f"message/{_subject(row.campaign, row.worker, stage)}/{cause}",
             worker=worker,
             stage=stage.value,
             subject=words.subject,

@@ -59,6 +59,8 @@ def qualification_ensure(client: MTurk, campaign: models.Campaign, stage: str) -
 
 def hit_type_ensure(client: MTurk, terms: models.HitTerms) -> str:
     """Return the HIT type of these terms; it is registered when it is first needed."""
+    if terms.hit_type_id:
+        return terms.hit_type_id
     # Of several HITs with the same new terms only the first finds them unregistered.
     known = models.HitTerms.objects.values_list("hit_type_id", flat=True).get(pk=terms.pk)
     if known:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from annotation.dashboard import guides, views
+from annotation.dashboard import crowd, crowd_calls, crowd_workers, guides, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.campaigns, name="campaigns"),
@@ -10,5 +10,29 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("campaigns/<int:campaign_id>/images/<str:name>/", views.image, name="image"),
     path("campaigns/<int:campaign_id>/guides/", guides.guides, name="guides"),
     path("campaigns/<int:campaign_id>/guides/<str:topic>/", guides.guide, name="guide"),
+    path("campaigns/<int:campaign_id>/crowd/", crowd.crowd, name="crowd"),
+    path("campaigns/<int:campaign_id>/crowd/supply/", crowd.supply, name="crowd-supply"),
+    path("campaigns/<int:campaign_id>/crowd/workers/", crowd_workers.workers, name="crowd-workers"),
+    path(
+        "campaigns/<int:campaign_id>/crowd/workers/<int:worker_id>/",
+        crowd_workers.worker,
+        name="crowd-worker",
+    ),
+    path(
+        "campaigns/<int:campaign_id>/crowd/workers/<int:worker_id>/trust/",
+        crowd_workers.trust,
+        name="crowd-trust",
+    ),
+    path(
+        "campaigns/<int:campaign_id>/crowd/appeals/<int:appeal_id>/",
+        crowd_workers.appeal,
+        name="crowd-appeal",
+    ),
+    path("campaigns/<int:campaign_id>/crowd/calls/", crowd_calls.calls, name="crowd-calls"),
+    path(
+        "campaigns/<int:campaign_id>/crowd/calls/<int:call_id>/retry/",
+        crowd_calls.retry,
+        name="crowd-retry",
+    ),
     path("photos/<str:token>", views.photo, name="photo"),
 ]

@@ -39,7 +39,7 @@ class OutboxCall(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="outbox")
     operation = models.CharField(max_length=10, choices=Operation.choices)
     # What it is about: the same call is queued once. `approve/<assignment>`, `create_hit/<hit>`.
-    key = models.CharField(max_length=80, unique=True)
+    key = models.CharField(max_length=120, unique=True)
     # Only the latest call of a lane counts: `qualify/<stage>/<worker>`. Empty: it has none.
     lane = models.CharField(max_length=80, blank=True)
     # The idempotency token; it is also part of what the marketplace shows us of it later.

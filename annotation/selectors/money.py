@@ -118,7 +118,7 @@ def campaign_money(campaign: models.Campaign) -> CampaignMoney:
     settings = settings_of(campaign)
     spent = campaign_spent(campaign)
     paid = dict(
-        models.Payment.objects.filter(campaign=campaign).values_list("stage").annotate(_PAID)
+        models.Payment.objects.filter(campaign=campaign).values_list("stage").annotate(paid=_PAID)
     )
     held = dict(_held().filter(campaign=campaign).values_list("stage").annotate(Sum("held_cents")))
     bonuses = dict(

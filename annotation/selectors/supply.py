@@ -10,29 +10,32 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from annotation import models
-from annotation.models import HitStatus, SittingKind, SupplyStatus
+from annotation.models import HitStatus, SittingKind, SittingStatus, SupplyStatus
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import Settings
 from annotation.selectors.clock import database_now
 
-# HITs that a worker could still accept, if they have free places and have not expired.
+# HITs that a worker could still accept, if nobody has them and they have not expired.
 LIVE = (HitStatus.CREATING, HitStatus.OPEN)
+# Accepted, as far as we have heard, and not given back since.
+_TAKEN = Q(accepted_at__isnull=False) & (
+    Q(given_back_at=None) | Q(given_back_at__lt=F("accepted_at"))
+)
 
 
 class WaitingHit(msgspec.Struct, frozen=True):
-    """A HIT with places that nobody has. `cost_cents` is what one of them costs."""
+    """A HIT that nobody has; of a test, one that has places left."""
 
     pk: int
     stage: Stage
     kind: SittingKind
     status: HitStatus
     terms: int
-    free: int
-    cost_cents: int
+    held_cents: int
 
 
 class StageSupplyRow(msgspec.Struct, frozen=True):
-    """A stage as the dashboard shows it. HITs are those with work; `tests` those with tests."""
+    """A stage as the dashboard shows it. HITs are those with work, but for `tests`."""
 
     stage: Stage
     # None: the campaign is not launched.
@@ -49,8 +52,19 @@ class StageSupplyRow(msgspec.Struct, frozen=True):
     at_work: int
     # Assignments that were handed in, whatever became of them.
     done: int
-    # Places of tests that are free.
+    # HITs with tests that have places left.
     tests: int
+
+
+def campaigns_launched() -> list[models.Campaign]:
+    """Return the campaigns that are, or were, supplied with HITs."""
+    return list(
+        models.Campaign.objects.filter(
+            Exists(models.StageSupply.objects.filter(campaign=OuterRef("pk")))
+        )
+        .select_related("current_settings")
+        .order_by("pk")
+    )
 
 
 def questions_waiting(campaign: models.Campaign, stage: Stage, most: int) -> int:
@@ -73,8 +87,20 @@ def demand_ceiling(stage: Stage, settings: Settings) -> int:
 
 
 def hits_waiting(campaign: models.Campaign, now: datetime) -> list[WaitingHit]:
-    """Return the HITs that a worker could accept now or soon, the oldest first."""
-    rows = _with_free_places(campaign, now).filter(status__in=LIVE)
+    """Return the HITs that a worker could accept now or soon, the oldest first.
+
+    Somebody may have one before the marketplace tells us: then there is a sitting.
+    """
+    sittings = models.Sitting.objects.filter(
+        hit_id=OuterRef("hit_id"), kind=SittingKind.WORK
+    ).exclude(status=SittingStatus.LAPSED)
+    rows = models.Hit.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=now),
+        ~Exists(sittings),
+        campaign=campaign,
+        status__in=LIVE,
+        is_free=True,
+    )
     return [
         WaitingHit(
             pk=pk,
@@ -82,28 +108,25 @@ def hits_waiting(campaign: models.Campaign, now: datetime) -> list[WaitingHit]:
             kind=SittingKind(kind),
             status=HitStatus(status),
             terms=terms,
-            free=free,
-            cost_cents=cost,
+            held_cents=held,
         )
-        for pk, stage, kind, status, terms, free, cost in rows.order_by("pk").values_list(
-            "pk", "stage", "kind", "status", "terms", "free", "terms__cost_cents"
+        for pk, stage, kind, status, terms, held in rows.order_by("pk").values_list(
+            "pk", "stage", "kind", "status", "terms", "held_cents"
         )
     ]
 
 
 def cents_coming_back(campaign: models.Campaign) -> int:
-    """Return what is held for places that were taken back and that nobody seems to have."""
+    """Return what is held for HITs that were taken back and that nobody seems to have."""
     closing = models.Hit.objects.filter(
-        campaign=campaign, status=HitStatus.CLOSING, free__gt=0
-    ).aggregate(cents=Coalesce(Sum(F("free") * F("terms__cost_cents")), 0))
+        ~_TAKEN, ~Exists(_handed_in()), campaign=campaign, status=HitStatus.CLOSING
+    ).aggregate(cents=Coalesce(Sum("held_cents"), 0))
     cents: int = closing["cents"]
     return cents
 
 
-def _with_free_places(campaign: models.Campaign, now: datetime) -> QuerySet[models.Hit]:
-    return models.Hit.objects.filter(
-        Q(expires_at=None) | Q(expires_at__gt=now), campaign=campaign, free__gt=0
-    )
+def _handed_in() -> QuerySet[models.Assignment]:
+    return models.Assignment.objects.filter(hit=OuterRef("pk"))
 
 
 def stage_supplies(campaign: models.Campaign) -> tuple[StageSupplyRow, ...]:
@@ -149,17 +172,17 @@ def stage_supplies(campaign: models.Campaign) -> tuple[StageSupplyRow, ...]:
 def _hit_counts(campaign: models.Campaign, now: datetime) -> dict[Stage, Counter[str]]:
     fresh = Q(expires_at=None) | Q(expires_at__gt=now)
     work = Q(kind=SittingKind.WORK)
-    handed_in = models.Assignment.objects.filter(hit=OuterRef("pk"))
+    has_somebody = Q(status=HitStatus.OPEN, is_free=False) | (Q(status=HitStatus.CLOSING) & _TAKEN)
     return _by_stage(
         models.Hit.objects.exclude(status=HitStatus.CLOSED)
         .filter(campaign=campaign)
-        .annotate(is_handed_in=Exists(handed_in))
+        .annotate(is_handed_in=Exists(_handed_in()))
         .values("stage")
         .annotate(
             creating=Count("pk", filter=work & Q(status=HitStatus.CREATING)),
-            waiting=Count("pk", filter=work & fresh & Q(status=HitStatus.OPEN, free__gt=0)),
-            at_work=Count("pk", filter=work & Q(free=0, is_handed_in=False)),
-            tests=Coalesce(Sum("free", filter=~work & fresh & Q(status__in=LIVE)), 0),
+            waiting=Count("pk", filter=work & fresh & Q(status=HitStatus.OPEN, is_free=True)),
+            at_work=Count("pk", filter=work & has_somebody & Q(is_handed_in=False)),
+            tests=Count("pk", filter=~work & fresh & Q(status__in=LIVE, is_free=True)),
         )
     )
 

@@ -1,6 +1,6 @@
 """Where workers stand, and all that one has done at a stage, in order."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -10,7 +10,8 @@ from annotation.pipeline.facts import Judgment, decode_body
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.revoking import Work
-from annotation.pipeline.trust import Checked, Standing, decode_event
+from annotation.pipeline.trust import Checked, Standing, decode_event, follow
+from annotation.selectors.states import settings_by_id
 
 # An image and the number of a judgment of it.
 Place = tuple[int, int]
@@ -44,14 +45,15 @@ def work_of(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> l
         sitting__status=SittingStatus.FINISHED,
     ).exclude(answer="")
     work: list[Work[Place]] = []
-    for image_id, key, gold_id, right in asked.order_by(
-        "sitting__finished_at", "sitting_id", "number"
-    ).values_list("image_id", "key", "gold_id", "right"):
-        if gold_id is not None:
-            work.append(Work(passed=right))
-        elif (image_id, key) in judged:
-            place = (image_id, judged[image_id, key])
-            work.append(Work(judgment=place, passed=passed.get(box_key(*place))))
+    rows = asked.order_by("sitting__finished_at", "sitting_id", "number")
+    for row in rows.only("image_id", "key", "gold_id", "right"):
+        place = (row.image_id, row.key)
+        if row.gold_id is not None:
+            work.append(Work(passed=row.right))
+        elif place in judged:
+            number = judged[place]
+            check = passed.get(box_key(row.image_id, number))
+            work.append(Work(judgment=(row.image_id, number), passed=check))
     return work
 
 
@@ -95,3 +97,20 @@ def drawings_find(boxes: Collection[Drawn]) -> dict[Drawn, int]:
         if body.rect is not None:
             found[Drawn(fact.image_id, body.worker, body.rect)] = fact.number
     return {box: found[box] for box in boxes if box in found}
+
+
+def standing_differences(campaign: models.Campaign | None = None) -> Iterator[str]:
+    """Say which stored standings are not what their events fold to; a statement for each."""
+    settings = settings_by_id()
+    events = models.TrustEvent.objects.order_by("pk")
+    rows = models.WorkerStanding.objects.select_related("worker").order_by("pk")
+    if campaign is not None:
+        rows = rows.filter(campaign=campaign)
+    for row in rows.iterator(chunk_size=1000):
+        standing = Standing()
+        of_row = events.filter(campaign=row.campaign_id, worker=row.worker_id, stage=row.stage)
+        for body, version in of_row.values_list("body", "settings_id"):
+            standing = follow(standing, decode_event(body), Stage(row.stage), settings[version])
+        if (row.standing, row.trust) != (standing, standing.trust.value):
+            told = f"{row.trust}, and by its events {standing.trust}"
+            yield f"{row.worker.name} at {row.stage}: {told}"

@@ -3,6 +3,8 @@
 from typing import Any
 
 import yaml
+from django.conf import settings
+from django.urls import reverse
 
 from tests.processes import ROOT
 
@@ -40,6 +42,25 @@ def test_example_names_what_must_be_set_and_sets_no_secret() -> None:
     values = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
     assert (values["SECRET_KEY"], values["POSTGRES_PASSWORD"]) == ("", "")
     assert {"ALLOWED_HOSTS", "CHAINBOX_BEHIND_PROXY"} <= set(values)
+
+
+def test_example_has_a_place_for_the_marketplaces_key() -> None:
+    lines = (ROOT / ".env.example").read_text().splitlines()
+    values = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    crowd = {name for name in dir(settings) if name.startswith("CHAINBOX_CROWD_")}
+    # The region is none of ours.
+    assert crowd - set(values) == {"CHAINBOX_CROWD_REGION"}
+    for name in ("KEY_ID", "SECRET", "WEBHOOK_SECRET"):
+        assert values[f"CHAINBOX_CROWD_{name}"] == ""
+    assert values["CHAINBOX_CROWD_ENDPOINT"] == values["MARKETPLACE_URL"]
+    assert values["CHAINBOX_CROWD_WEBHOOK"].endswith(reverse("crowd-notifications"))
+
+
+def test_every_setting_of_the_crowd_is_explained() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text()
+    for name in dir(settings):
+        if name.startswith("CHAINBOX_CROWD_"):
+            assert f"`{name}`" in table
 
 
 def test_image_copies_only_what_exists() -> None:

@@ -35,6 +35,15 @@ TABLE: dict[str, Who] = {
     "image": Who.RESEARCHER,
     "guides": Who.RESEARCHER,
     "guide": Who.RESEARCHER,
+    # To change anything there takes the permission to change campaigns too.
+    "crowd": Who.RESEARCHER,
+    "crowd-supply": Who.RESEARCHER,
+    "crowd-workers": Who.RESEARCHER,
+    "crowd-worker": Who.RESEARCHER,
+    "crowd-trust": Who.RESEARCHER,
+    "crowd-appeal": Who.RESEARCHER,
+    "crowd-calls": Who.RESEARCHER,
+    "crowd-retry": Who.RESEARCHER,
     # The signature in the address is the permission: task pages in frames have no cookies.
     "photo": Who.PUBLIC,
     # Task pages in the marketplace's frames, and what their script calls with a signed ticket.

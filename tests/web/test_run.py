@@ -1,5 +1,6 @@
 """`python -m config.run` as a real process tree: starts, says so, leaves nothing behind."""
 
+import http.client
 import os
 import signal
 import socket
@@ -8,11 +9,19 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import boto3
 import psutil
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
+from pytest_django import Settings
 
+from config.crowd_file import crowd_file_load, crowd_file_write
+from config.embedded import crowd_environment, demo_worker_ensure, requester_ensure
 from config.run import announcement
+from marketplace.actions.delivery import signature
+from marketplace.actions.requesters import access_key_revoke
+from marketplace.models import Account, AccountKind, Requester, Worker
 from tests.processes import ROOT, environment, wait_for
 from tests.services import free_port
 
@@ -22,6 +31,7 @@ class Running:
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
+        self.var = folder / "var"
         settings = environment(CHAINBOX_VAR=str(folder / "var"), PORT=str(self.port))
         subprocess.run(
             [sys.executable, "manage.py", "migrate", "--verbosity=0"],
@@ -76,12 +86,38 @@ def running(tmp_path: Path) -> Iterator[Running]:
         run.process.wait(timeout=60)
 
 
+def check_crowd(running: Running) -> None:
+    """The site can publish on its own marketplace, and hear from it, as commands can."""
+    crowd: dict[str, str] = {"CHAINBOX_VAR": str(running.var)}
+    crowd_file_load(crowd, ROOT)
+    client = boto3.client(
+        "mturk",
+        endpoint_url=crowd["CHAINBOX_CROWD_ENDPOINT"],
+        region_name=crowd["CHAINBOX_CROWD_REGION"],
+        aws_access_key_id=crowd["CHAINBOX_CROWD_KEY_ID"],
+        aws_secret_access_key=crowd["CHAINBOX_CROWD_SECRET"],
+    )
+    assert client.get_account_balance()["AvailableBalance"] == "10000.00"
+    client.close()
+    hook = f"http://127.0.0.1:{running.port}/crowd/notifications"
+    assert crowd["CHAINBOX_CROWD_WEBHOOK"] == hook
+    body = b'{"EventDocVersion": "1", "EventDocId": "1", "CustomerId": "1", "Events": []}'
+    signed = signature(body, crowd["CHAINBOX_CROWD_WEBHOOK_SECRET"])
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+    connection.request("POST", "/crowd/notifications", body, {"X-Chainbox-Signature": signed})
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_stops_whole(running: Running, how: signal.Signals) -> None:
     printed = running.printed()
     assert f"http://127.0.0.1:{running.port}/" in printed
     assert "admin / chainbox-admin" in printed
+    assert "worker / chainbox-worker" in printed
+    assert "HITs are published on this site's own marketplace" in printed
+    check_crowd(running)
     running.process.send_signal(how)
     assert running.process.wait(timeout=60) == 0, running.printed()
     assert running.nothing_is_left()
@@ -126,8 +162,109 @@ def test_says_that_the_port_is_no_number(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_demo_accounts_are_for_this_machine_alone() -> None:
-    assert "admin / chainbox-admin" in announcement("127.0.0.1", 8000)
-    assert "admin / chainbox-admin" in announcement("::1", 8000)
+    for host in ("127.0.0.1", "::1"):
+        for account in ("admin / chainbox-admin", "worker / chainbox-worker"):
+            assert account in announcement(host, 8000, "a marketplace")
+    Worker.objects.all().delete()
     User.objects.all().delete()
-    assert "createsuperuser" in announcement("0.0.0.0", 8000)
+    assert "createsuperuser" in announcement("0.0.0.0", 8000, "a marketplace")
     assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_demo_worker_can_work_at_once() -> None:
+    assert demo_worker_ensure() is not None
+    assert demo_worker_ensure() is not None
+    worker = Worker.objects.get()
+    assert worker.consented_at is not None
+    assert worker.user is not None
+    assert not worker.user.is_staff
+    # Whoever changes the password means it.
+    worker.user.set_password("something else")
+    worker.user.save()
+    assert demo_worker_ensure() is None
+
+
+@pytest.mark.django_db
+def test_another_account_of_that_name_is_left_alone() -> None:
+    User.objects.create_user("worker", password="chainbox-worker")
+    assert demo_worker_ensure() is None
+    assert not Worker.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_requester_is_made_once_with_money_that_comes_once() -> None:
+    first = crowd_environment("127.0.0.1", 8000, {})
+    assert crowd_environment("127.0.0.1", 8000, {}) == first
+    requester = Requester.objects.get()
+    assert (requester.name, requester.may_invite) == ("chainbox", True)
+    account = Account.objects.get(requester=requester, kind=AccountKind.AVAILABLE)
+    assert account.balance == 1_000_000
+    assert first["CHAINBOX_CROWD_SECRET"] == requester.keys.get().secret
+    assert first["CHAINBOX_CROWD_WEBHOOK_SECRET"] == requester.webhook_secret
+    # What its operator took away stays away; a key that was revoked is replaced.
+    requester.may_invite = False
+    requester.save()
+    assert access_key_revoke(requester=requester, key_id=first["CHAINBOX_CROWD_KEY_ID"])
+    second = crowd_environment("127.0.0.1", 8000, {})
+    assert second["CHAINBOX_CROWD_KEY_ID"] != first["CHAINBOX_CROWD_KEY_ID"]
+    assert not requester_ensure().may_invite
+
+
+@pytest.mark.django_db
+def test_no_play_money_in_production(settings: Settings) -> None:
+    settings.PRODUCTION = True
+    assert crowd_environment("127.0.0.1", 8000, {})["CHAINBOX_CROWD_KEY_ID"]
+    assert not Account.objects.filter(kind=AccountKind.AVAILABLE, balance__gt=0).exists()
+    with pytest.raises(ImproperlyConfigured, match="not in production"):
+        demo_worker_ensure()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("host", "endpoint", "webhook"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:81/marketplace/api", "http://127.0.0.1:81"),
+        ("0.0.0.0", "http://127.0.0.1:81/marketplace/api", "http://127.0.0.1:81"),
+        ("::", "http://[::1]:81/marketplace/api", "http://[::1]:81"),
+        # The marketplace takes no plain HTTP to other machines: it is asked instead.
+        ("192.0.2.7", "http://192.0.2.7:81/marketplace/api", None),
+    ],
+)
+def test_addresses_that_the_site_reaches_itself_by(
+    host: str, endpoint: str, webhook: str | None
+) -> None:
+    made = crowd_environment(host, 81, {})
+    assert made["CHAINBOX_CROWD_ENDPOINT"] == endpoint
+    wanted = f"{webhook}/crowd/notifications" if webhook else None
+    assert made.get("CHAINBOX_CROWD_WEBHOOK") == wanted
+
+
+@pytest.mark.django_db
+def test_what_is_set_stays() -> None:
+    mine = {"CHAINBOX_CROWD_WEBHOOK": "https://tunnel.example/crowd/notifications"}
+    made = crowd_environment("127.0.0.1", 8000, mine)
+    assert "CHAINBOX_CROWD_WEBHOOK" not in made
+    assert "CHAINBOX_CROWD_KEY_ID" in made
+    Requester.objects.all().update(name="somebody else")
+    other = {"CHAINBOX_CROWD_ENDPOINT": "https://market.example/api"}
+    assert crowd_environment("127.0.0.1", 8000, other) == {}
+    assert not Requester.objects.filter(name="chainbox").exists()
+
+
+def test_commands_in_another_terminal_read_what_was_found_out(tmp_path: Path) -> None:
+    values = {"CHAINBOX_CROWD_KEY_ID": "AKIA", "CHAINBOX_CROWD_SECRET": "a=b/+"}
+    crowd_file_write(tmp_path, values)
+    assert (tmp_path / "crowd.env").stat().st_mode & 0o077 == 0
+    here = {"CHAINBOX_VAR": str(tmp_path)}
+    crowd_file_load(here, ROOT)
+    assert here == {"CHAINBOX_VAR": str(tmp_path)} | values
+    for other in ({"CHAINBOX_MODE": "production"}, {"CHAINBOX_CROWD_ENDPOINT": "https://m"}):
+        there = {"CHAINBOX_VAR": str(tmp_path)} | other
+        crowd_file_load(there, ROOT)
+        assert there == {"CHAINBOX_VAR": str(tmp_path)} | other
+    crowd_file_write(tmp_path, {})
+    assert not (tmp_path / "crowd.env").exists()
+    empty = {"CHAINBOX_VAR": str(tmp_path)}
+    crowd_file_load(empty, ROOT)
+    assert empty == {"CHAINBOX_VAR": str(tmp_path)}

@@ -12,11 +12,13 @@ from annotation.management.database import DatabaseCommand
 from annotation.management.progress import with_progress
 from annotation.models import Image
 from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
+from annotation.selectors.trust import standing_differences
 
 
 class Command(DatabaseCommand):
     help = (
-        "Rebuild every image from its facts and compare the result with the stored state. "
+        "Rebuild every image from its facts, and every worker's standing from what happened, and "
+        "compare the result with what is stored. "
         "Changes nothing, unless --rebuild asks to write the differing states anew. "
         "Exit status 1 if anything differs."
     )
@@ -29,8 +31,9 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         images = Image.objects.all()
-        if options["campaign"]:
-            images = images.filter(campaign=campaign_named(options["campaign"]))
+        campaign = campaign_named(options["campaign"]) if options["campaign"] else None
+        if campaign is not None:
+            images = images.filter(campaign=campaign)
         settings = settings_by_id()
         total = images.count()
         differing = rebuilt = 0
@@ -49,6 +52,12 @@ class Command(DatabaseCommand):
                     rebuilt += 1
         if rebuilt:
             self.stdout.write(f"{rebuilt:,} states written anew from their facts")
+        unfounded = 0
+        for difference in standing_differences(campaign):
+            self.stdout.write(f"worker {difference}")
+            unfounded += 1
         if differing:
             raise CommandError(f"{differing:,} of {total:,} images differ from their facts.")
+        if unfounded:
+            raise CommandError(f"{unfounded:,} workers stand elsewhere than their events say.")
         self.stdout.write(f"{total:,} images: every stored state is what its facts fold to.")

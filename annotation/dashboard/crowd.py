@@ -1,0 +1,286 @@
+"""A campaign's crowd: what is published, what it costs, and whether all is well."""
+
+from typing import Any
+
+import msgspec
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation import models
+from annotation.actions.launching import LaunchRefusedError, campaign_launch
+from annotation.actions.supplying import SupplyError, supply_set
+from annotation.dashboard.bars import Segment, stacked
+from annotation.dashboard.trust_words import BADGES, TRUST, standing_row
+from annotation.dashboard.views import researchers_only
+from annotation.dashboard.words import STAGES
+from annotation.models import CallStatus, SupplyStatus
+from annotation.pipeline.money import Costs, dollars
+from annotation.pipeline.questions import Stage
+from annotation.pipeline.settings import Settings
+from annotation.pipeline.trust import Trust
+from annotation.selectors.calls import calls_count, calls_failed
+from annotation.selectors.heartbeat import LATE_SECONDS, heartbeat_age
+from annotation.selectors.launching import launch_checks
+from annotation.selectors.money import CampaignMoney, StageMoney, campaign_money
+from annotation.selectors.sittings import settings_of
+from annotation.selectors.supply import StageSupplyRow, stage_supplies
+from annotation.selectors.workers import appeals_open, standing_lines, standings_count
+from annotation.simulation.estimating import CampaignEstimate, EstimateError, estimate_make
+
+STATUSES: dict[SupplyStatus, str] = {
+    SupplyStatus.RUNNING: "Running",
+    SupplyStatus.PAUSED: "Paused",
+    SupplyStatus.DRAINING: "Draining",
+}
+BADGE_OF: dict[SupplyStatus, str] = {
+    SupplyStatus.RUNNING: "finished",
+    SupplyStatus.PAUSED: "review",
+    SupplyStatus.DRAINING: "open",
+}
+# What the buttons do, and what is said then.
+CHANGES: dict[str, tuple[SupplyStatus, str]] = {
+    "resume": (SupplyStatus.RUNNING, "running"),
+    "pause": (SupplyStatus.PAUSED, "paused: waiting HITs are taken back"),
+    "drain": (SupplyStatus.DRAINING, "draining: nothing is added"),
+}
+# Enough for a first idea within seconds; the command takes as many as one likes.
+SAMPLE_IMAGES = 20
+SAMPLE_RUNS = 3
+ESTIMATE_KEPT_SECONDS = 600
+
+
+class StageLine(msgspec.Struct, frozen=True):
+    """A stage as the page shows it."""
+
+    name: str
+    supply: StageSupplyRow
+    status: str
+    badge: str
+    # What can be done to it now: the button's value and its words.
+    changes: tuple[tuple[str, str], ...]
+    money: StageMoney
+    price: str
+    paid: str
+    promised: str
+    median: str
+    wage: str
+    people: tuple[tuple[str, str, int], ...]
+
+
+def may_change(request: HttpRequest) -> bool:
+    return request.user.has_perm("annotation.change_campaign")
+
+
+def require_change(request: HttpRequest) -> None:
+    """Refuse whoever may only look."""
+    if not may_change(request):
+        raise PermissionDenied
+
+
+@login_required
+@researchers_only
+@require_safe
+def crowd(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """All of it on one page."""
+    campaign = _campaign(campaign_id)
+    settings = settings_of(campaign)
+    supplies = stage_supplies(campaign)
+    money = campaign_money(campaign)
+    counts = calls_count(campaign)
+    is_launched = any(row.status is not None for row in supplies)
+    checks = () if is_launched else launch_checks(campaign)
+    appeals = appeals_open(campaign)
+    context: dict[str, Any] = {
+        "campaign": campaign,
+        "tab": "crowd",
+        "may_change": may_change(request),
+        "is_launched": is_launched,
+        "status": _status(supplies),
+        "changes": _changes({row.status for row in supplies}),
+        "checks": checks,
+        "lacking": sum(not check.is_fine for check in checks),
+        "stages": _stages(supplies, money, standings_count(campaign)),
+        "money": _money(money),
+        "warnings": [stage.warning for stage in money.stages if stage.warning],
+        "appeals": [
+            (appeal, standing_row(line))
+            for appeal, line in zip(
+                appeals, standing_lines(a.standing for a in appeals), strict=True
+            )
+        ],
+        "calls": counts,
+        "failed": calls_failed(campaign) if counts[CallStatus.FAILED] else [],
+        "alive": _alive(),
+        "sample": {"images": SAMPLE_IMAGES, "runs": SAMPLE_RUNS},
+    }
+    if request.GET.get("estimate"):
+        context["estimate"] = _estimate(campaign, settings)
+    return render(request, "dashboard/crowd.html", context)
+
+
+@login_required
+@researchers_only
+@require_POST
+def supply(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """Launch, pause, resume or drain: the campaign, or one stage of it."""
+    require_change(request)
+    campaign = _campaign(campaign_id)
+    do, stage = request.POST.get("do", ""), request.POST.get("stage", "")
+    if do == "launch":
+        _launch(request, campaign)
+    elif do not in CHANGES or (stage and stage not in STAGES):
+        messages.error(request, "There is no such stage, or nothing like that can be done to it.")
+    else:
+        status, words = CHANGES[do]
+        stages = (Stage(stage),) if stage else tuple(Stage)
+        try:
+            supply_set(campaign=campaign, stages=stages, status=status)
+        except SupplyError as error:
+            messages.error(request, f"Nothing has changed: {error}.")
+        else:
+            what = STAGES[Stage(stage)] if stage else "The campaign"
+            messages.success(request, f"{what} is {words}.")
+    return redirect("crowd", campaign_id=campaign.pk)
+
+
+def _launch(request: HttpRequest, campaign: models.Campaign) -> None:
+    try:
+        campaign_launch(campaign=campaign)
+    except LaunchRefusedError as error:
+        messages.error(request, f"Not launched: {'; '.join(error.problems)}.")
+    else:
+        messages.success(request, "Launched: HITs of all stages are on their way.")
+
+
+def _campaign(campaign_id: int) -> models.Campaign:
+    campaigns = models.Campaign.objects.select_related("current_settings")
+    return get_object_or_404(campaigns, pk=campaign_id)
+
+
+def _status(supplies: tuple[StageSupplyRow, ...]) -> tuple[str, str]:
+    """Return the campaign's status in words, and the badge's colour."""
+    found = {row.status for row in supplies}
+    if found == {None}:
+        return "Not launched", "new"
+    if len(found) > 1:
+        return "Some stages run", "open"
+    (status,) = found
+    assert status is not None
+    return STATUSES[status], BADGE_OF[status]
+
+
+def _changes(found: set[SupplyStatus | None]) -> tuple[tuple[str, str], ...]:
+    """Return what would change something where stages stand so."""
+    words = {"resume": "Resume", "pause": "Pause", "drain": "Drain"}
+    return tuple(
+        (name, words[name])
+        for name, (status, _) in CHANGES.items()
+        if found - {None} and found != {status}
+    )
+
+
+def _stages(
+    supplies: tuple[StageSupplyRow, ...],
+    money: CampaignMoney,
+    people: dict[Stage, dict[Trust, int]],
+) -> list[StageLine]:
+    return [
+        StageLine(
+            name=STAGES[row.stage],
+            supply=row,
+            status=STATUSES[row.status] if row.status else "Not launched",
+            badge=BADGE_OF[row.status] if row.status else "new",
+            changes=_changes({row.status}),
+            money=paid,
+            price=dollars(paid.price),
+            paid=dollars(paid.paid),
+            promised=dollars(paid.promised),
+            wage="–" if paid.wage is None else dollars(paid.wage),
+            median="–" if paid.median_seconds is None else f"{paid.median_seconds:.0f} s",
+            people=tuple(
+                (TRUST[trust], BADGES[trust], people[row.stage][trust])
+                for trust in reversed(Trust)
+                if people[row.stage].get(trust)
+            ),
+        )
+        for row, paid in zip(supplies, money.stages, strict=True)
+    ]
+
+
+def _money(money: CampaignMoney) -> dict[str, Any]:
+    unspent = max(0, money.budget - money.paid - money.promised)
+    bar: list[Segment] = stacked(
+        [
+            ("paid", "Paid", money.paid),
+            ("promised", "Promised", money.promised),
+            ("unspent", "Not promised yet", unspent),
+        ],
+        max(money.budget, money.paid + money.promised),
+    )
+    return {
+        "bar": [(part, dollars(part.count)) for part in bar],
+        "budget": dollars(money.budget),
+        "daily_budget": dollars(money.daily_budget),
+        "paid": dollars(money.paid),
+        "paid_today": dollars(money.paid_today),
+        "promised": dollars(money.promised),
+        "left": dollars(max(0, money.left)),
+        "is_short": money.left <= 0,
+        "floor": dollars(money.stages[0].floor),
+    }
+
+
+def _alive() -> dict[str, Any]:
+    age = heartbeat_age()
+    if age is None:
+        return {"is_late": True, "words": "has not run yet, as far as this page knows"}
+    if age < LATE_SECONDS:
+        return {"is_late": False, "words": f"ran {age:.0f} seconds ago"}
+    minutes = int(age // 60)
+    words = f"{minutes:,} minutes" if minutes < 120 else f"{minutes // 60:,} hours"
+    return {"is_late": True, "words": f"last ran {words} ago"}
+
+
+def _estimate(campaign: models.Campaign, settings: Settings) -> dict[str, Any]:
+    """Estimate the costs, or say why not. Kept for a while: it takes seconds."""
+    key = f"dashboard:estimate:{campaign.pk}:{settings.version}"
+    found = cache.get(key)
+    if not isinstance(found, CampaignEstimate):
+        try:
+            found = estimate_make(campaign=campaign, images=SAMPLE_IMAGES, runs=SAMPLE_RUNS)
+        except (EstimateError, ValueError) as error:
+            return {"problem": str(error)}
+        cache.set(key, found, ESTIMATE_KEPT_SECONDS)
+    rows = []
+    for stage in Stage:
+        questions, judgments = found.questions[stage].mean, found.judgments[stage].mean
+        rows.append(
+            {
+                "name": STAGES[stage],
+                "questions": questions,
+                "each": f"{judgments / questions:.2f}" if questions else "–",
+                "hits": found.estimate.hits[stage].mean,
+                "price": dollars(settings.crowd.price_cents[stage]),
+                "cost": dollars(found.estimate.cents[stage].mean),
+                "range": _range(found.estimate.cents[stage]),
+            }
+        )
+    return {
+        "rows": rows,
+        "total": dollars(found.total_cents.mean),
+        "range": _range(found.total_cents),
+        "images": found.images,
+        "sample": found.sample,
+        "runs": len(found.seeds),
+        "guessed": f"{1 - found.from_key:.0%}",
+        "fee": settings.crowd.fee_percent,
+    }
+
+
+def _range(costs: Costs) -> str:
+    return f"{dollars(costs.low)} to {dollars(costs.high)}"

@@ -1,0 +1,48 @@
+"""Which facts of an image a chain has to do with."""
+
+from collections.abc import Iterable
+
+from annotation.pipeline import facts
+from annotation.pipeline.questions import Stage
+from annotation.pipeline.state import Chain, ImageState
+
+
+def facts_about(
+    bodies: Iterable[tuple[int, facts.Body]], state: ImageState, chain: Chain
+) -> set[int]:
+    """Return the numbers of the facts about a chain: about it, its phrases or its boxes.
+
+    `bodies` come with their numbers, in order: a doubt follows what it doubts.
+    """
+    boxes = {box.number for box in state.boxes if chain.number in box.chains}
+    found: set[int] = set()
+    for number, body in bodies:
+        if _is_about(body, chain, boxes, found):
+            found.add(number)
+    return found
+
+
+def _is_about(body: facts.Body, chain: Chain, boxes: set[int], found: set[int]) -> bool:
+    match body:
+        case facts.AcceptedImport():
+            return chain.imported
+        case facts.Doubt(judgment=number) | facts.Undo(decision=number):
+            return number in found
+        case facts.Judgment(question=question):
+            if question.stage is Stage.LINKS:
+                return bool(set(question.subject) & set(chain.mentions))
+            if question.stage is Stage.QUALITY:
+                return question.subject[0] in boxes
+            return question.subject[0] == chain.number
+        case facts.FixSpan(mention=number) | facts.Retype(mention=number):
+            return number in chain.mentions
+        case facts.Split(chain=number, mentions=mentions):
+            return number == chain.number or bool(set(mentions) & set(chain.mentions))
+        case facts.Join(chains=chains):
+            return chain.number in chains
+        case facts.BoxAdjust(box=number) | facts.BoxDelete(box=number):
+            return number in boxes
+        case facts.BoxAdd(chain=number) | facts.NoBox(chain=number) | facts.SendTo(chain=number):
+            return number == chain.number
+        case facts.CaptionUnrelated():
+            return False

@@ -1,0 +1,226 @@
+"""From saved answers to judgments: only what the platform confirms, each exactly once."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from annotation import models
+from annotation.actions.answering import sitting_finish
+from annotation.actions.confirming import NO_ANSWERS, assignment_confirm
+from annotation.actions.people import worker_ensure, worker_erase
+from annotation.actions.trusting import trust_revoke
+from annotation.models import CallStatus, Operation, SittingStatus
+from annotation.pipeline.facts import Doubt, decode_body
+from annotation.pipeline.questions import Stage
+from annotation.pipeline.settings import CrowdSettings
+from annotation.pipeline.trust import Trust
+from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
+from tests.crowd.work import (
+    checked_campaign,
+    hit_of,
+    newcomer,
+    right_answers,
+    sit,
+    submitted,
+    turn,
+    work,
+)
+from tests.web.task_pages import agree
+
+pytestmark = pytest.mark.django_db
+
+NO_CHECKS = CrowdSettings(check_share=0.0)
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> models.Campaign:
+    return checked_campaign(tmp_path, 12, NO_CHECKS)
+
+
+def calls(operation: Operation) -> list[models.OutboxCall]:
+    return list(models.OutboxCall.objects.filter(operation=operation).order_by("pk"))
+
+
+def check_states() -> None:
+    settings = settings_by_id()
+    for image in images_with_facts(models.Image.objects.all()):
+        assert image_differences(image, settings) == []
+
+
+def test_a_confirmed_sitting_is_recorded_and_paid_once(campaign: models.Campaign) -> None:
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    sitting = sit(claim)
+    finished = sitting_finish(claim=claim, answers=right_answers(sitting))
+    assert not models.Fact.objects.exists(), "saved answers are no judgments"
+    told = submitted(claim, finished)
+    first = assignment_confirm(hit=hit_of(claim), submitted=told)
+    again = assignment_confirm(hit=hit_of(claim), submitted=told)
+    assert first == again
+    assert models.Fact.objects.filter(kind="judgment").count() == 10
+    [approve] = calls(Operation.APPROVE)
+    assert (approve.assignment, approve.hit) == (first, hit_of(claim))
+    assert first.worker.name == "A1"
+    assert not models.SittingQuestion.objects.filter(released_at=None).exists()
+    check_states()
+
+
+def test_a_claim_of_somebody_elses_work_is_not_confirmed_for_them(
+    campaign: models.Campaign,
+) -> None:
+    """The address said A1; the platform says that A2 has submitted this assignment."""
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    finished = sitting_finish(claim=claim, answers=right_answers(sit(claim)))
+    told = submitted(claim, finished)
+    other = assignment_confirm(hit=hit_of(claim), submitted=replace(told, worker="A2"))
+    assert other.sitting is None
+    assert not models.Fact.objects.exists()
+    [reject] = calls(Operation.REJECT)
+    assert NO_ANSWERS in reject.details
+    assert not calls(Operation.APPROVE)
+
+
+def test_answers_that_only_the_platform_has_are_recovered(campaign: models.Campaign) -> None:
+    """Our side never heard of the finish, and the sitting's time ran out."""
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    sitting = sit(claim)
+    answers = right_answers(sitting)
+    finished = sitting_finish(claim=claim, answers=answers)
+    told = submitted(claim, finished)
+    models.SittingQuestion.objects.filter(sitting=sitting).update(
+        answer="", released_at=sitting.opened_at
+    )
+    models.Sitting.objects.filter(pk=sitting.pk).update(
+        status=SittingStatus.LAPSED, digest="", finished_at=None
+    )
+    assert sit(claim).pk != sitting.pk, "the worker came back meanwhile and got other questions"
+    assignment = assignment_confirm(hit=hit_of(claim), submitted=told)
+    assert assignment.sitting == sitting
+    assert models.Fact.objects.filter(worker__name="A1").count() == len(answers)
+    assert models.Sitting.objects.filter(status=SittingStatus.OPEN).count() == 0
+    check_states()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"sitting": "1"},
+        {"sitting": "x", "answers": "[]"},
+        {"sitting": "{sitting}", "answers": "no json"},
+        {"sitting": "{sitting}", "answers": '[{"number": 1, "answer": "perhaps"}]'},
+        {"sitting": "{sitting}", "answers": '[{"number": 77, "answer": "yes"}]'},
+        {"sitting": "{sitting}", "answers": "[]"},
+    ],
+)
+def test_a_form_that_does_not_fit_is_no_answer(
+    campaign: models.Campaign, fields: dict[str, str]
+) -> None:
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    sitting = sit(claim)
+    filled = {name: text.replace("{sitting}", str(sitting.pk)) for name, text in fields.items()}
+    told = replace(submitted(claim), fields=filled)
+    assert assignment_confirm(hit=hit_of(claim), submitted=told).sitting is None
+    assert not models.Fact.objects.exists()
+    assert len(calls(Operation.REJECT)) == 1
+
+
+def test_somebody_elses_sitting_in_the_form_is_not_taken(campaign: models.Campaign) -> None:
+    victim = turn(campaign, "A1", 1)
+    agree(victim)
+    finished = sitting_finish(claim=victim, answers=right_answers(sit(victim)))
+    thief = turn(campaign, "A2", 1)
+    agree(thief)
+    told = submitted(thief, finished)
+    assert assignment_confirm(hit=hit_of(thief), submitted=told).sitting is None
+    assert not models.Fact.objects.exists()
+
+
+def test_late_answers_are_stored_and_paid_but_do_not_count(campaign: models.Campaign) -> None:
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    finished = sitting_finish(claim=claim, answers=right_answers(sit(claim)))
+    # Its time runs out, others get the same questions and are quicker.
+    models.SittingQuestion.objects.update(released_at=finished.opened_at)
+    quicker = turn(campaign, "A2", 1)
+    agree(quicker)
+    work(quicker)
+    assert models.Fact.objects.filter(counted=True).count() == 10
+    assignment_confirm(hit=hit_of(claim), submitted=submitted(claim, finished))
+    late = models.Fact.objects.filter(worker__name="A1")
+    assert [fact.counted for fact in late] == [False] * 10
+    assert len(calls(Operation.APPROVE)) == 2
+    check_states()
+
+
+def test_whom_we_do_not_trust_any_more_is_heard_and_not_believed(campaign: models.Campaign) -> None:
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    finished = sitting_finish(claim=claim, answers=right_answers(sit(claim)))
+    trust_revoke(
+        campaign=campaign,
+        worker=worker_ensure(name="A1"),
+        stage=Stage.LINKS,
+        reason="Spam",
+        by="chief",
+    )
+    assignment_confirm(hit=hit_of(claim), submitted=submitted(claim, finished))
+    facts = [decode_body(fact.body) for fact in models.Fact.objects.order_by("image", "number")]
+    doubts = [body for body in facts if isinstance(body, Doubt)]
+    assert len(facts) == 2 * len(doubts) == 20
+    open_links = models.OpenQuestion.objects.filter(stage="links").count()
+    assert open_links == 12, "every question is asked again"
+    assert len(calls(Operation.APPROVE)) == 1, "and the work is paid"
+    check_states()
+
+
+def test_approval_can_wait_for_a_researchers_word(tmp_path: Path) -> None:
+    campaign = checked_campaign(tmp_path, 12, CrowdSettings(check_share=0.0, approval_hours=24))
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    work(claim)
+    [approve] = calls(Operation.APPROVE)
+    assert approve.next_try_at is not None
+    assert (approve.next_try_at - approve.created_at).total_seconds() > 23 * 3600
+
+
+def test_probation_is_verification_questions_only_and_ends_in_trust(tmp_path: Path) -> None:
+    crowd = CrowdSettings(probation_items=20, probation_limit=30)
+    campaign = checked_campaign(tmp_path, 20, crowd)
+    newcomer(campaign, "A1")
+    first = work(turn(campaign, "A1", 1))
+    assert first.questions.filter(gold=None).count() == 0
+    assert not models.Fact.objects.exists()
+    standing = models.WorkerStanding.objects.get(worker__name="A1", stage="links")
+    assert (standing.trust, standing.standing.now.checks) == (Trust.PROBATION, 10)
+    second = work(turn(campaign, "A1", 2), wrong=1)
+    asked = models.SittingQuestion.objects.filter(sitting__in=[first, second])
+    assert asked.values("gold").distinct().count() == 20, "none is shown twice"
+    standing.refresh_from_db()
+    assert standing.trust == Trust.TRUSTED
+    assert (standing.standing.now.right, standing.standing.now.checks) == (19, 20)
+    third = work(turn(campaign, "A1", 3))
+    assert models.Fact.objects.count() == third.questions.filter(gold=None).count() > 0
+    values = [call.details for call in calls(Operation.QUALIFY)]
+    assert values == ['{"value":100}']
+
+
+def test_an_erased_workers_finished_sitting_is_still_confirmed_and_paid(
+    campaign: models.Campaign,
+) -> None:
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    finished = sitting_finish(claim=claim, answers=right_answers(sit(claim)))
+    told = submitted(claim, finished)
+    pseudonym = worker_erase(worker=finished.worker)
+    assignment = assignment_confirm(hit=hit_of(claim), submitted=told)
+    assert assignment.worker.name == pseudonym
+    assert assignment_confirm(hit=hit_of(claim), submitted=told) == assignment
+    assert models.Fact.objects.filter(worker__name=pseudonym).count() == 10
+    assert not models.Worker.objects.filter(name="A1").exists()
+    assert [call.status for call in calls(Operation.APPROVE)] == [CallStatus.WAITING]
+    check_states()
