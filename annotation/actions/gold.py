@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
-from random import Random
 from typing import TypeVar
 
 import msgspec
@@ -26,6 +26,7 @@ from annotation.pipeline.gold_known import (
 from annotation.pipeline.gold_making import PER_ANSWER
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.state import SETTLED
+from annotation.selectors.clock import database_now
 
 log = logging.getLogger(__name__)
 
@@ -73,8 +74,13 @@ def gold_store(*, campaign: models.Campaign, golds: Iterable[Gold]) -> Stored:
 
 @transaction.atomic
 def store_batch(
-    campaign: models.Campaign, golds: Sequence[Gold], images: Mapping[str, models.Image]
+    campaign: models.Campaign,
+    golds: Sequence[Gold],
+    images: Mapping[str, models.Image],
+    now: datetime | None = None,
 ) -> Stored:
+    """Store verification questions about these images, which come with their states."""
+    now = now or database_now()
     answers = dict(
         models.GoldQuestion.objects.filter(
             campaign=campaign, key__in=[gold.key for gold in golds]
@@ -89,7 +95,7 @@ def store_batch(
             refused.append(Refused(gold=gold, why=why or ""))
         elif key not in answers:
             answers[key] = gold.answer
-            rows.append(_row(campaign, image, gold))
+            rows.append(_row(campaign, image, gold, now))
     models.GoldQuestion.objects.bulk_create(rows, ignore_conflicts=True)
     return Stored(
         added=len(rows),
@@ -108,7 +114,9 @@ def _problem(gold: Gold, image: models.Image | None, answer: str | None) -> str 
     return gold_problem(gold, image.stored_state.state)
 
 
-def _row(campaign: models.Campaign, image: models.Image, gold: Gold) -> models.GoldQuestion:
+def _row(
+    campaign: models.Campaign, image: models.Image, gold: Gold, now: datetime
+) -> models.GoldQuestion:
     return models.GoldQuestion(
         campaign=campaign,
         stage=gold.stage.value,
@@ -117,6 +125,7 @@ def _row(campaign: models.Campaign, image: models.Image, gold: Gold) -> models.G
         answer=gold.answer,
         body=encode_gold(gold),
         source=gold.source.value,
+        created_at=now,
     )
 
 
@@ -149,12 +158,14 @@ def gold_make(
     `per_image` in use: another takes the place of one that was retired. Again: nothing is added.
     `done` is called after each image.
     """
-    making = Making(campaign, tuple(stages), most_per_answer, per_image)
+    making = Making(campaign, tuple(stages), most_per_answer, per_image, lot)
     order = list(_sure_images(campaign, from_answer_key).values_list("pk", flat=True))
-    Random(f"{making.seed}/{lot}").shuffle(order)
+    making.random.shuffle(order)
     for pks in batches(order[:most_images], IMAGES_AT_ONCE):
         if making.is_done:
             break
+        # From when on a doubt may not have been seen here.
+        now = database_now()
         rows = models.Image.objects.filter(pk__in=pks, withdrawn_at=None)
         images = sorted(
             rows.select_related("stored_state", "answer_key"), key=lambda image: pks.index(image.pk)
@@ -165,7 +176,9 @@ def gold_make(
             known = list(_known(image, from_answer_key))
             golds += making.of_image(known, there[image.pk])
             done()
-        store_batch(campaign, golds, {image.name: image for image in images})
+        # The least used come first: so that these are not all of one image.
+        making.random.shuffle(golds)
+        store_batch(campaign, golds, {image.name: image for image in images}, now)
     return making.added
 
 

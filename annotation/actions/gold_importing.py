@@ -98,6 +98,7 @@ def gold_import_release(
                 problems.append(Problem(f"image {image.name}", "", str(error)))
                 continue
             golds += making.of_image([known], there[row.pk])
+        making.random.shuffle(golds)
         stored += store_batch(campaign, golds, ours)
     return _finish(stored, problems, skip_bad=skip_bad, dry_run=dry_run)
 

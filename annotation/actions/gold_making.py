@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import inf
+from random import Random
 
 from django.utils.crypto import salted_hmac
 
@@ -22,13 +23,19 @@ class Making:
     """What is wanted, and what has been made of it."""
 
     def __init__(
-        self, campaign: models.Campaign, stages: tuple[Stage, ...], most: int | None, per_image: int
+        self,
+        campaign: models.Campaign,
+        stages: tuple[Stage, ...],
+        most: int | None,
+        per_image: int,
+        lot: str = "",
     ) -> None:
         self.stages = stages
         self.settings: Settings = settings_of(campaign)
         self.per_image = per_image
         # The rules are public: who knew the seed could tell the questions.
         self.seed = salted_hmac("annotation.gold", str(campaign.pk)).hexdigest()
+        self.random = Random(f"{self.seed}/{lot}")
         self.added: Counts = {stage: {} for stage in stages}
         have = gold_available(campaign)
         self._left = {

@@ -73,7 +73,7 @@ def held_chains(state: ImageState) -> set[int]:
     return {
         chain.number
         for opinion in state.second_opinions
-        for chain in _chains_concerned(state, opinion.question)
+        for chain in chains_concerned(state, opinion.question)
     }
 
 
@@ -92,7 +92,7 @@ def record_second_opinion(state: ImageState, question: Question, vote: Vote) -> 
     state = _with_vote(state, question, vote)
     if _agrees(question.stage, opinion.decided, vote.answer):
         return state
-    for chain in _chains_concerned(state, question):
+    for chain in chains_concerned(state, question):
         state = to_review(state, chain, SECOND_OPINION)
     return state
 
@@ -177,7 +177,7 @@ def _doubt_coverage(
 
 def _stands(state: ImageState, opinion: SecondOpinion) -> bool:
     question = opinion.question
-    concerned = _chains_concerned(state, question)
+    concerned = chains_concerned(state, question)
     if not concerned or any(chain.phase is Phase.REVIEW for chain in concerned):
         return False
     if question.stage is Stage.LINKS:
@@ -200,7 +200,8 @@ def _stands(state: ImageState, opinion: SecondOpinion) -> bool:
     return chain.phase is Phase.COMPLETE and chain.coverage_round == question.round
 
 
-def _chains_concerned(state: ImageState, question: Question) -> list[Chain]:
+def chains_concerned(state: ImageState, question: Question) -> list[Chain]:
+    """Return the chains that an answer could change; none while a mention has no chain yet."""
     number = question.subject[0]
     if question.stage is Stage.LINKS:
         if any(chain_of(state, mention) is None for mention in question.subject):

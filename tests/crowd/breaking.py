@@ -33,7 +33,8 @@ class Fault(StrEnum):
     COMMIT_UNKNOWN = "the end is committed, and nobody knows"
 
 
-CALL_FAULTS = tuple(Fault)[2:]
+CLAIM_FAULTS = (Fault.CLAIM_NOT_COMMITTED, Fault.CLAIM_COMMIT_UNKNOWN)
+CALL_FAULTS = tuple(fault for fault in Fault if fault not in CLAIM_FAULTS)
 _AFTER_REPLY = (Fault.WRITE_FAILS, Fault.KILLED_AT_COMMIT, Fault.COMMIT_UNKNOWN)
 
 
@@ -104,7 +105,7 @@ class Breaker:
     def _fault_of(self, request: AWSPreparedRequest) -> Fault | None:
         body = request.body or b"{}"
         params: dict[str, Any] = json.loads(body)
-        # What has no token is known by its assignment: approvals.
+        # What has no token is known by its assignment.
         name = params.get("UniqueRequestToken") or params.get("AssignmentId", "")
         planned = self._planned.get(name)
         return planned.popleft() if planned else None
@@ -140,5 +141,4 @@ class Breaker:
         if not claiming or self._claims % 3 or not self._claims_broken:
             return None
         self._claims_broken -= 1
-        both = (Fault.CLAIM_NOT_COMMITTED, Fault.CLAIM_COMMIT_UNKNOWN)
-        return both[self._claims_broken % 2]
+        return CLAIM_FAULTS[self._claims_broken % 2]
