@@ -74,7 +74,7 @@ def a_row_of_each(campaign: models.Campaign) -> dict[str, Any]:
         standing.worker,
         standing,
     ]
-    found = {row._meta.model_name: row for row in rows if row is not None}
+    found = {str(row._meta.model_name): row for row in rows if row is not None}
     assert sorted(found) == sorted(MODELS)
     return found
 
@@ -248,7 +248,12 @@ def test_changes_take_a_token(campaign: models.Campaign) -> None:
     assert chain is not None
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(User.objects.create_superuser("chief"))
-    data = {"action": "revoke", "_selected_action": [standing.pk], "confirmed": "1", "reason": "x"}
+    data: dict[str, Any] = {
+        "action": "revoke",
+        "_selected_action": [standing.pk],
+        "confirmed": "1",
+        "reason": "x",
+    }
     assert strict.post(listed("workerstanding"), data).status_code == 403
     strict.get(listed("workerstanding"), data)
     path = reverse("admin:annotation_chain_decide", args=[chain.pk])

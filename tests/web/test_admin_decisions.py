@@ -20,7 +20,7 @@ from tests.web.admin_pages import page, staff, text_of
 from tests.web.campaigns import answer, image_named, small_campaign
 
 pytestmark = pytest.mark.django_db
-RECT = {"xmin": "2", "ymin": "3", "xmax": "20", "ymax": "30"}
+RECT: dict[str, object] = {"xmin": "2", "ymin": "3", "xmax": "20", "ymax": "30"}
 
 
 @pytest.fixture
