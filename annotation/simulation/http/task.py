@@ -143,16 +143,19 @@ class TaskPage:
 
     def _call(self, name: str, body: object, type_: type[T]) -> T:
         address = urljoin(self.url, f"{self.data.api}{name}")
-        reply = self.browser.post_json(address, body, token=self.data.token)
-        for pause in PAUSES:
-            if reply.status < 500:
-                break
-            # As the page does: what the server cannot do now is tried again.
-            time.sleep(pause)
-            reply = self.browser.post_json(address, body, token=self.data.token)
+        reply = self._post(address, body)
         if reply.status != 200:
             raise _refused(reply)
         return msgspec.json.decode(reply.body, type=type_)
+
+    def _post(self, address: str, body: object) -> Reply:
+        """Send, and as the page does, try again what the server cannot do now."""
+        for pause in PAUSES:
+            try:
+                return self.browser.post_json(address, body, token=self.data.token)
+            except UnreachableError:
+                time.sleep(pause)
+        return self.browser.post_json(address, body, token=self.data.token)
 
 
 def _refused(reply: Reply) -> Exception:
