@@ -200,7 +200,7 @@ def test_submitted_between_two_questions_is_not_missed(
     theirs = market.HIT.objects.get()
     accepted = assignment_accept(hit_id=theirs.pk, worker=worker)
     market.HIT.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    asked = []
+    asked: list[AWSPreparedRequest] = []
 
     def network(request: AWSPreparedRequest, carry_out: Callable[[], AWSResponse]) -> AWSResponse:
         if operation_of(request) == "GetHIT" and not asked:

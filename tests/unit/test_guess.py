@@ -29,7 +29,8 @@ WORDS = ("man", "dog", "hat", "street")
 
 @st.composite
 def images(draw: st.DrawFn) -> tuple[list[Caption], list[Mention]]:
-    captions, mentions = [], []
+    captions: list[Caption] = []
+    mentions: list[Mention] = []
     for number in range(1, draw(st.integers(1, 5)) + 1):
         tokens = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5))
         captions.append(Caption(number=number, tokens=tuple(tokens)))
