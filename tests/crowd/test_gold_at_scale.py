@@ -42,10 +42,11 @@ FILL = """
     SELECT %(campaign)s, 'links', 'work', CASE n %% 2 WHEN 0 THEN %(worker)s ELSE %(other)s END,
         'a' || n, '', '', '', 'finished', now(), '', 0
     FROM generate_series(1, 2 * %(sittings)s) n;
-    INSERT INTO annotation_sittingquestion (sitting_id, number, image_id, key, gold_id, shown,
-        answer, comment, sent_at, released_at)
+    INSERT INTO annotation_sittingquestion (sitting_id, number, image_id, key, gold_id,
+        checked_worker_id, shown, answer, comment, sent_at, released_at)
     SELECT sitting.id, number, image.id, '',
         CASE WHEN number = 3 AND sitting.id %% 10 < 2 THEN gold.id + sitting.id %% 1000 END,
+        CASE WHEN number = 3 AND sitting.id %% 10 < 2 THEN sitting.worker_id END,
         '{}', '', '', 0, now()
     FROM annotation_sitting sitting, generate_series(1, 10) number,
         (SELECT min(id) id FROM annotation_image) image,
