@@ -70,7 +70,13 @@ def ask(gold: models.GoldQuestion, worker: models.Worker, right: bool | None) ->
         status=SittingStatus.FINISHED,
     )
     models.SittingQuestion.objects.create(
-        sitting=sitting, number=1, image=gold.image, gold=gold, shown="{}", right=right
+        sitting=sitting,
+        number=1,
+        image=gold.image,
+        gold=gold,
+        checked_worker=sitting.worker,
+        shown="{}",
+        right=right,
     )
 
 
