@@ -1,5 +1,6 @@
 """A task page as its script uses it: consent, opening, drafts, finishing, handing in."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 from urllib.parse import urljoin
@@ -60,6 +61,10 @@ class Sitting(_Wire, frozen=True):
             for item in self.items
             if item.answer is not None and item.answer.answer
         }
+
+
+# Seconds between tries, as in the pages' `retrying.ts`, and then it is given up.
+PAUSES = (0.5, 1, 2, 4)
 
 
 class _Finished(_Wire, frozen=True):
@@ -138,10 +143,19 @@ class TaskPage:
 
     def _call(self, name: str, body: object, type_: type[T]) -> T:
         address = urljoin(self.url, f"{self.data.api}{name}")
-        reply = self.browser.post_json(address, body, token=self.data.token)
+        reply = self._post(address, body)
         if reply.status != 200:
             raise _refused(reply)
         return msgspec.json.decode(reply.body, type=type_)
+
+    def _post(self, address: str, body: object) -> Reply:
+        """Send, and as the page does, try again what the server cannot do now."""
+        for pause in PAUSES:
+            try:
+                return self.browser.post_json(address, body, token=self.data.token)
+            except UnreachableError:
+                time.sleep(pause)
+        return self.browser.post_json(address, body, token=self.data.token)
 
 
 def _refused(reply: Reply) -> Exception:
