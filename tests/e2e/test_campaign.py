@@ -31,7 +31,7 @@ IMAGES = 100
 WORKERS = 12
 SPAMMERS = 3
 SEED = 4
-MINUTES = 15
+MINUTES = 30
 # Minimums below the paper's: with ten items of probation, one in twenty good workers would fail
 # by bad luck at some stage. People who answer at random still do not come near them.
 SETTINGS = (
