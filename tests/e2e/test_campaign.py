@@ -127,11 +127,16 @@ def simulate(site: Site, corpora: list[Corpus]) -> dict[str, str]:
         for corpus in corpora
     }
     reports = {}
-    for name, run in runs.items():
-        reports[name], _ = run.communicate()
-        print(reports[name])
-        assert run.returncode == 0
-        assert "Ended early" not in reports[name]
+    try:
+        for name, run in runs.items():
+            reports[name], _ = run.communicate()
+            print(reports[name])
+            assert run.returncode == 0
+            assert "Ended early" not in reports[name]
+    finally:
+        for run in runs.values():
+            run.kill()
+            run.wait()
     return reports
 
 
