@@ -30,6 +30,7 @@ from annotation.pipeline.facts import Doubt, FactRefusedError, Judgment
 from annotation.pipeline.gold import is_right
 from annotation.pipeline.questions import GOOD, Stage, question_from_key
 from annotation.pipeline.state import find_box
+from annotation.pipeline.terms import REVOKED_VALUE
 from annotation.pipeline.trust import Checked, Event, FinishedTest, Standing, Trust
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim, claim_proof, settings_of, sitting_score
@@ -212,7 +213,7 @@ def _test_over(sitting: models.Sitting) -> None:
             campaign=sitting.campaign,
             worker=sitting.worker,
             stage=Stage(sitting.stage),
-            value=0,
+            value=REVOKED_VALUE,
             cause=f"test/{sitting.pk}",
         )
 
@@ -247,7 +248,6 @@ def sitting_confirm(*, sitting: models.Sitting) -> Confirmed:
     )
 
 
-@transaction.atomic
 def _checks_note(sitting: models.Sitting) -> Standing:
     """Hold the answers to verification questions against what is known; return the standing."""
     stage = Stage(sitting.stage)
@@ -262,7 +262,11 @@ def _checks_note(sitting: models.Sitting) -> Standing:
     for row in rows:
         assert row.gold is not None
         row.right = is_right(row.gold.gold, decode_answer(row.answer))
-    models.SittingQuestion.objects.bulk_update(rows, ["right"])
+    # Done with before the standing is locked: standings come first, sittings and their questions
+    # after them, in the order that all lock in.
+    with transaction.atomic():
+        models.Sitting.objects.select_for_update().get(pk=sitting.pk)
+        models.SittingQuestion.objects.bulk_update(rows, ["right"])
     events = {f"check/{sitting.pk}/{row.number}": Checked(right=bool(row.right)) for row in rows}
     return trust_notes(campaign=sitting.campaign, worker=sitting.worker, stage=stage, events=events)
 
@@ -360,7 +364,13 @@ def _confirmed(
     sitting: models.Sitting, recorded: Mapping[int, Outcome] | None = None, *, doubted: bool = False
 ) -> None:
     """Close a sitting's confirmation: its questions go back, and its checks have been used."""
-    # The sitting before its questions, in the order that all lock in.
+    # Whoever was revoking the worker meanwhile has not seen these judgments. They are done by now,
+    # or will see them: both lock the standing, and before any sitting.
+    standing = list(
+        models.WorkerStanding.objects.select_for_update().filter(
+            campaign=sitting.campaign_id, worker=sitting.worker_id, stage=sitting.stage
+        )
+    )
     models.Sitting.objects.select_for_update().get(pk=sitting.pk)
     now = database_now()
     is_new = models.Sitting.objects.filter(pk=sitting.pk, confirmed_at=None).update(
@@ -369,13 +379,8 @@ def _confirmed(
     leases_release(sitting=sitting, now=now)
     if not is_new or recorded is None:
         return
-    models.GoldQuestion.objects.filter(askings__sitting=sitting).update(uses=F("uses") + 1)
+    _gold_used(sitting)
     wake("crowd_supply")
-    # Whoever was revoking the worker meanwhile has not seen these judgments. They are done by now,
-    # or will see them: both lock the standing.
-    standing = models.WorkerStanding.objects.select_for_update().filter(
-        campaign=sitting.campaign_id, worker=sitting.worker_id, stage=sitting.stage
-    )
     if not doubted and any(row.trust == Trust.REVOKED for row in standing):
         models.PendingDoubt.objects.bulk_create(
             [
@@ -385,3 +390,11 @@ def _confirmed(
             ],
             ignore_conflicts=True,
         )
+
+
+def _gold_used(sitting: models.Sitting) -> None:
+    # Locked in one order: sittings that share some would wait for each other.
+    golds = models.GoldQuestion.objects.filter(askings__sitting=sitting).order_by("pk")
+    used = list(golds.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
+    if used:
+        models.GoldQuestion.objects.filter(pk__in=used).update(uses=F("uses") + 1)

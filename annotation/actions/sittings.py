@@ -94,26 +94,34 @@ def sitting_open(*, claim: Claim) -> Opened:
             event=BeganTest(),
             key="began",
         )
-    with transaction.atomic():
-        sitting = sitting_live(claim)
-        questions: list[models.SittingQuestion] = []
-        if sitting is not None:
-            sitting, questions = _resume(sitting, arrived.now)
-        if sitting is None:
-            _admit(arrived)
-            sitting, questions = _new(claim, arrived, arrived.worker)
-        if sitting is None and claim.kind == SittingKind.TEST:
-            empty: Empty | Literal[""] = "nothing_left"
-        else:
-            empty = "" if sitting else why_empty(arrived.campaign, claim.stage, arrived.worker)
-        return Opened(
-            sitting=sitting,
-            questions=tuple(questions),
-            standing=arrived.standing,
-            settings=arrived.settings,
-            now=arrived.now,
-            empty=empty,
-        )
+    # Two transactions: whoever held on to a sitting that is over, while releasing what others have
+    # kept for too long, would wait for those who do the same, and they for them.
+    sitting, questions = _again(claim, arrived.now)
+    if sitting is None:
+        _admit(arrived)
+        sitting, questions = _new(claim, arrived, arrived.worker)
+    empty: Empty | Literal[""] = ""
+    if sitting is None and claim.kind == SittingKind.TEST:
+        empty = "nothing_left"
+    elif sitting is None:
+        empty = why_empty(arrived.campaign, claim.stage, arrived.worker)
+    return Opened(
+        sitting=sitting,
+        questions=tuple(questions),
+        standing=arrived.standing,
+        settings=arrived.settings,
+        now=arrived.now,
+        empty=empty,
+    )
+
+
+@transaction.atomic
+def _again(
+    claim: Claim, now: datetime
+) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
+    """Return the sitting that the worker has, with its questions; one that is over goes back."""
+    sitting = sitting_live(claim)
+    return (None, []) if sitting is None else _resume(sitting, now)
 
 
 def _unknown(claim: Claim) -> SittingRefusedError:
@@ -203,6 +211,7 @@ def _same_task(sitting: models.Sitting, claim: Claim) -> None:
 _QUESTIONS = models.SittingQuestion.objects.filter(sitting=OuterRef("pk"))
 
 
+@transaction.atomic
 def _new(
     claim: Claim, arrived: Arrived, worker: models.Worker
 ) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
@@ -227,7 +236,10 @@ def _new(
         ignore_conflicts=True,
     )
     # Made here, or by the request that was quicker: then it has its questions too.
-    sitting = _live(claim).annotate(is_filled=Exists(_QUESTIONS)).get()
+    sitting = _live(claim).annotate(is_filled=Exists(_QUESTIONS)).first()
+    if sitting is None:
+        # It was given back before we could look.
+        return None, []
     _same_task(sitting, claim)
     if sitting.is_filled:
         return sitting, sitting_questions(sitting)

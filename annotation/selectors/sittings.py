@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 from django.conf import settings as site
 from django.core.exceptions import ImproperlyConfigured
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
 
@@ -93,15 +93,22 @@ def _for_worker(rows: Iterable[models.OpenQuestion], worker: models.Worker) -> I
 def _free_questions(
     campaign: models.Campaign, stage: Stage, worker: models.Worker
 ) -> QuerySet[models.OpenQuestion]:
-    judged = models.Fact.objects.filter(
-        image=OuterRef("image"), question=OuterRef("key"), worker=worker
-    )
+    return _askable(campaign, stage).filter(~Exists(_live_leases()), ~Exists(_judged(worker)))
+
+
+def _askable(campaign: models.Campaign, stage: Stage) -> QuerySet[models.OpenQuestion]:
     return (
         # Without its photo nobody can answer a question.
         models.OpenQuestion.objects.exclude(image__file="")
-        .filter(~Exists(_live_leases()), ~Exists(judged), campaign=campaign, stage=stage.value)
+        .filter(campaign=campaign, stage=stage.value)
         .select_related("image__stored_state")
         .order_by("left", "pk")
+    )
+
+
+def _judged(worker: models.Worker) -> QuerySet[models.Fact]:
+    return models.Fact.objects.filter(
+        image=OuterRef("image"), question=OuterRef("key"), worker=worker
     )
 
 
@@ -114,14 +121,17 @@ def _live_leases() -> QuerySet[models.SittingQuestion]:
 
 def why_empty(campaign: models.Campaign, stage: Stage, worker: models.Worker) -> Empty:
     """Say why there is no question for a worker: others have what is left, or nothing is."""
-    # What is free now was passed over because somebody is choosing it. Looked for first: by the
-    # time we look for leases they may have it.
-    free = _free_questions(campaign, stage, worker).iterator(chunk_size=1)
-    leased = models.OpenQuestion.objects.filter(
-        Exists(_live_leases()), campaign=campaign, stage=stage.value
+    # What is free now was passed over because somebody is choosing it. One statement, and so one
+    # moment: between two, a question that goes from hand to hand would be seen in neither.
+    rows = (
+        _askable(campaign, stage)
+        .annotate(is_leased=Exists(_live_leases()))
+        .filter(Q(is_leased=True) | ~Exists(_judged(worker)))
     )
-    is_with_others = any(_for_worker(free, worker)) or leased.exists()
-    return "with_others" if is_with_others else "nothing_left"
+    for row in rows.iterator(chunk_size=1):
+        if row.is_leased or any(_for_worker([row], worker)):
+            return "with_others"
+    return "nothing_left"
 
 
 def campaign_find(campaign_id: int) -> models.Campaign | None:
