@@ -37,6 +37,7 @@ def hit(zoo: models.Campaign, mturk_client: MTurk) -> models.Hit:
     made = hit_queue(zoo)
     calls_send(client=mturk_client, at_once=1)
     made.refresh_from_db()
+    assert made.hit_id, models.OutboxCall.objects.get().last_error
     return made
 
 
@@ -200,7 +201,7 @@ def test_submitted_between_two_questions_is_not_missed(
     theirs = market.HIT.objects.get()
     accepted = assignment_accept(hit_id=theirs.pk, worker=worker)
     market.HIT.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    asked = []
+    asked: list[AWSPreparedRequest] = []
 
     def network(request: AWSPreparedRequest, carry_out: Callable[[], AWSResponse]) -> AWSResponse:
         if operation_of(request) == "GetHIT" and not asked:
