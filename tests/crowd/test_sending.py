@@ -58,6 +58,7 @@ def hit(zoo: models.Campaign, mturk_client: MTurk) -> models.Hit:
     made = hit_queue(zoo)
     send(mturk_client)
     made.refresh_from_db()
+    assert made.hit_id, models.OutboxCall.objects.get().last_error
     return made
 
 
