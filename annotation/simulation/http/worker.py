@@ -8,7 +8,6 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -30,7 +29,7 @@ from annotation.simulation.http.site import (
     WorkerSite,
     task_of,
 )
-from annotation.simulation.http.task import Given, RefusedError, TaskPage
+from annotation.simulation.http.task import Finished, Given, RefusedError, TaskPage
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +49,8 @@ class Outcome(StrEnum):
     """What became of an accepted HIT."""
 
     SUBMITTED = "submitted"
+    # A test that was submitted too, with good news.
+    PASSED = "passed"
     RETURNED = "returned"
     WITH_OTHERS = "with_others"
     NOTHING_LEFT = "nothing_left"
@@ -114,6 +115,10 @@ class HttpWorker:
     def requests(self) -> int:
         return self._browser.requests
 
+    @property
+    def submitted(self) -> int:
+        return self.outcomes[Outcome.SUBMITTED] + self.outcomes[Outcome.PASSED]
+
     def run(self) -> None:
         """Work until told to stop; what goes wrong for good is kept in `failure`."""
         try:
@@ -153,6 +158,10 @@ class HttpWorker:
             self._refusals[group] += outcome is Outcome.REFUSED
             if outcome is Outcome.SUBMITTED:
                 self._refusals[group] = 0
+            elif outcome is Outcome.PASSED:
+                # The marketplace offers the test for a while yet: nobody takes it once more.
+                self._leave(group, LONGEST_AWAY)
+                group = ""
             elif outcome is not Outcome.RETURNED:
                 self._leave(group, min(LONGEST_REST * 2 ** self._refusals[group], LONGEST_AWAY))
                 group = ""
@@ -199,7 +208,7 @@ class HttpWorker:
         except RefusedError as error:
             log.info("%s at %s: %s", self.account.username, task.stage.value, error)
             outcome = Outcome.REFUSED
-        if outcome is not Outcome.SUBMITTED:
+        if outcome not in (Outcome.SUBMITTED, Outcome.PASSED):
             self._site.give_back(place)
         self.outcomes[outcome] += 1
         return outcome
@@ -208,9 +217,8 @@ class HttpWorker:
         page = TaskPage(self._browser, place.frame)
         page.agree()
         sitting = page.open()
-        if sitting.finished:
-            page.submit(sitting.fields or {})
-            return Outcome.SUBMITTED
+        if sitting.outcome is not None:
+            return self._submit(page, sitting.outcome)
         if not sitting.items:
             return Outcome(sitting.empty) if sitting.empty else Outcome.REFUSED
         self.busy_at = time.monotonic()
@@ -228,18 +236,21 @@ class HttpWorker:
                 page.draft(self._random.choice(answers))
             if self._random.random() < RETURNS:
                 return Outcome.RETURNED
-        page.submit(self._finish(page, answers))
-        return Outcome.SUBMITTED
+        return self._submit(page, self._finish(page, answers))
 
-    def _finish(self, page: TaskPage, answers: list[Given]) -> Mapping[str, str]:
+    def _submit(self, page: TaskPage, finished: Finished) -> Outcome:
+        page.submit(finished.fields)
+        return Outcome.PASSED if finished.passed else Outcome.SUBMITTED
+
+    def _finish(self, page: TaskPage, answers: list[Given]) -> Finished:
         try:
             return page.finish(answers)
         except RefusedError as error:
             # They had been handed in, and the reply was lost: what was said first stands.
-            again = page.open() if error.kind == "finished" else None
-            if again is None or again.fields is None:
+            again = page.open().outcome if error.kind == "finished" else None
+            if again is None:
                 raise
-            return again.fields
+            return again
 
     def _answers(self, sitting_id: int, numbers: list[int], task: Task) -> list[Given]:
         close_old_connections()
