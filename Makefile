@@ -57,6 +57,7 @@ $(PAGES): $(shell find frontend/src -type f -not -name '*.test.*') frontend/pack
 
 run: setup
 	$(BIN)/python manage.py migrate --verbosity 0
+	$(BIN)/python -m config.run --connect
 	$(BIN)/python manage.py demo_load
 	$(BIN)/python -m config.run
 

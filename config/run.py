@@ -183,7 +183,10 @@ def watch(children: list[Child], host: str, port: int, words: str) -> int:
 
 
 def main() -> int:
-    """Run the three processes; 0 when told to stop, 1 when something failed."""
+    """Run the three processes; 0 when told to stop, 1 when something failed.
+
+    With --connect: only make the site known to its own marketplace.
+    """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     host = os.environ.get("HOST") or "127.0.0.1"
     given = os.environ.get("PORT") or "8000"
@@ -191,6 +194,11 @@ def main() -> int:
         print(f"PORT must be a number from 1 to 65535, not {given!r}.", file=sys.stderr)
         return 1
     port = int(given)
+    if sys.argv[1:] == ["--connect"]:
+        # What is loaded before the site starts, as the demo, may want to publish.
+        django.setup()
+        crowd_connect(host, port)
+        return 0
     if not port_is_free(host, port):
         print(
             f"Port {port} on {host} is already in use, or not allowed. Stop what is using it, or "

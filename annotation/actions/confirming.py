@@ -30,6 +30,7 @@ from annotation.pipeline.facts import Doubt, FactRefusedError, Judgment
 from annotation.pipeline.gold import is_right
 from annotation.pipeline.questions import GOOD, Stage, question_from_key
 from annotation.pipeline.state import find_box
+from annotation.pipeline.terms import REVOKED_VALUE
 from annotation.pipeline.trust import Checked, Event, FinishedTest, Standing, Trust
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim, claim_proof, settings_of, sitting_score
@@ -212,7 +213,7 @@ def _test_over(sitting: models.Sitting) -> None:
             campaign=sitting.campaign,
             worker=sitting.worker,
             stage=Stage(sitting.stage),
-            value=0,
+            value=REVOKED_VALUE,
             cause=f"test/{sitting.pk}",
         )
 

@@ -72,7 +72,11 @@ def _lease(sitting: models.Sitting, choice: Choice) -> models.SittingQuestion:
 
 def _check(sitting: models.Sitting, gold: models.GoldQuestion) -> models.SittingQuestion:
     return models.SittingQuestion(
-        sitting=sitting, image_id=gold.image_id, gold=gold, shown=encode_shown(gold.gold.shown)
+        sitting=sitting,
+        image_id=gold.image_id,
+        gold=gold,
+        checked_worker=sitting.worker,
+        shown=encode_shown(gold.gold.shown),
     )
 
 
@@ -91,8 +95,10 @@ def _insert(
             sorted(rows, key=lambda row: (row.image_id, row.key)), ignore_conflicts=True
         )
         questions = sitting_questions(sitting)
-        # The numbers of what others got stay unused.
-        lost = len(rows) - sum(q.number > tried - len(rows) for q in questions)
+        # The numbers of what others got stay unused. A verification question that the worker got
+        # in another sitting this moment is not made up for.
+        leased = {(question.image_id, question.key) for question in questions}
+        lost = sum(bool(row.key) and (row.image_id, row.key) not in leased for row in rows)
         chosen = _choose(sitting, lost)
         if not chosen:
             break

@@ -21,7 +21,7 @@ from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import DrawingWay, Settings
 from annotation.pipeline.showing import encode_shown
 from annotation.pipeline.trust import WORKING, BeganTest, Standing, Trust
-from annotation.selectors.arriving import Arrived, arrive
+from annotation.selectors.arriving import Arrived, arrive, is_publishing
 from annotation.selectors.guides import lesson_images, stage_guide
 from annotation.selectors.sittings import (
     Claim,
@@ -50,6 +50,7 @@ class Trouble(StrEnum):
     ANSWERED = "answered"
     INCOMPLETE = "incomplete"
     NOT_QUALIFIED = "not_qualified"
+    NOT_YET = "not_yet"
 
 
 class SittingRefusedError(ValueError):
@@ -79,9 +80,7 @@ def sitting_open(*, claim: Claim) -> Opened:
     """
     arrived = arrive(claim)
     if arrived is None:
-        raise SittingRefusedError(
-            Trouble.NOT_FOUND, "This HIT is not offered by us any more. Return it, please."
-        )
+        raise _unknown(claim)
     if arrived.worker is None or not arrived.consented:
         raise SittingRefusedError(
             Trouble.CONSENT, "Please read what the study is about and agree to it first."
@@ -123,6 +122,18 @@ def _again(
     """Return the sitting that the worker has, with its questions; one that is over goes back."""
     sitting = sitting_live(claim)
     return (None, []) if sitting is None else _resume(sitting, now)
+
+
+def _unknown(claim: Claim) -> SittingRefusedError:
+    """Return the refusal of a HIT that we do not know, or do not know yet.
+
+    A worker can be quicker than the marketplace's reply to us that the HIT is there.
+    """
+    if is_publishing(claim):
+        return SittingRefusedError(Trouble.NOT_YET, "This HIT is being prepared. One moment.")
+    return SittingRefusedError(
+        Trouble.NOT_FOUND, "This HIT is not offered by us any more. Return it, please."
+    )
 
 
 def _admit(arrived: Arrived) -> None:

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+from django.conf import settings as site
+from msgspec.structs import replace
+
 from annotation import models
 from annotation.models import SittingKind
 from annotation.pipeline.guides import shipped_guide
@@ -29,6 +32,8 @@ def terms_now(*, campaign: models.Campaign, settings: Settings) -> TermsByTask:
         wanted[stage, SittingKind.WORK] = terms_of_work(campaign.name, stage, guide, settings)
         if guide.test:
             wanted[stage, SittingKind.TEST] = terms_of_test(campaign.name, stage, guide, settings)
+    addresses = (site.CHAINBOX_TASK_URL, site.CHAINBOX_CROWD_WEBHOOK)
+    wanted = {task: replace(terms, addresses=addresses) for task, terms in wanted.items()}
     found = _rows(campaign, wanted)
     missing = [task for task in wanted if task not in found]
     if not missing:

@@ -32,7 +32,8 @@ class TypeFilter(admin.SimpleListFilter):
         self, request: HttpRequest, queryset: QuerySet[models.Chain]
     ) -> QuerySet[models.Chain]:
         # No type's name is part of another's.
-        return queryset.filter(types__contains=self.value()) if self.value() else queryset
+        kind = self.value()
+        return queryset.filter(types__contains=kind) if kind else queryset
 
 
 class ReviewFilter(admin.SimpleListFilter):

@@ -78,10 +78,6 @@ class FactAdmin(ReadOnlyAdmin):
         "created_at",
     )
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[models.Fact]:
-        rows: QuerySet[models.Fact] = super().get_queryset(request)
-        return rows.select_related("image__stored_state")
-
     @admin.display(description="fact")
     def fact(self, row: models.Fact) -> str:
         return f"{row.number} of {row.image.name}"

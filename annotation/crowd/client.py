@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 from django.conf import settings
 
-from annotation.crowd.errors import sorted_error
+from annotation.crowd.errors import is_own_answer, sorted_error, stranger_error
 
 # A call, tried twice, is over well before its claim is (`actions.outbox.CLAIM`).
 CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 15, 2
@@ -65,9 +65,12 @@ class MTurk:
 
     def _call(self, operation: Callable[..., dict[str, Any]], **params: Any) -> dict[str, Any]:
         try:
-            return operation(**params)
+            answer = operation(**params)
         except (BotoCoreError, ClientError, ResponseParserError) as error:
             raise sorted_error(error) from error
+        if not is_own_answer(answer):
+            raise stranger_error(answer)
+        return answer
 
     def _pages(
         self, operation: Callable[..., dict[str, Any]], member: str, **params: Any

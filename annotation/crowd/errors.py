@@ -1,6 +1,7 @@
 """What a call to the marketplace can come to, other than success."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import (
@@ -67,8 +68,25 @@ def sorted_error(error: Exception) -> CrowdError:
     return UnreachableError(words) if unreachable else TryAgainError(words)
 
 
+def is_own_answer(answer: Mapping[str, Any]) -> bool:
+    """Tell whether the marketplace itself has answered, and not something in between.
+
+    A page of a proxy's, with a friendly status, would else pass for success: where an operation
+    has no result, botocore reads nothing.
+    """
+    headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    return "amz-json" in str(headers.get("content-type", ""))
+
+
+def stranger_error(answer: Mapping[str, Any]) -> TryAgainError:
+    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return TryAgainError(f"Something else answered in the marketplace's place (HTTP {status}).")
+
+
 def _answered(error: ClientError) -> CrowdError:
     answer: dict[str, Any] = dict(error.response)
+    if not is_own_answer(answer):
+        return stranger_error(answer)
     general = str(answer.get("Error", {}).get("Code", ""))
     code = str(answer.get("TurkErrorCode") or general).removeprefix(PREFIX)
     message = _TIME.sub("", str(answer.get("Message") or answer.get("Error", {}).get("Message")))

@@ -48,6 +48,7 @@ CHANGES: dict[str, tuple[SupplyStatus, str]] = {
     "pause": (SupplyStatus.PAUSED, "paused: waiting HITs are taken back"),
     "drain": (SupplyStatus.DRAINING, "draining: nothing is added"),
 }
+PEOPLE_ORDER = (Trust.TRUSTED, Trust.PROBATION, Trust.TESTING, Trust.NEW, Trust.REVOKED)
 # Enough for a first idea within seconds; the command takes as many as one likes.
 SAMPLE_IMAGES = 20
 SAMPLE_RUNS = 3
@@ -204,7 +205,7 @@ def _stages(
             median="–" if paid.median_seconds is None else f"{paid.median_seconds:.0f} s",
             people=tuple(
                 (TRUST[trust], BADGES[trust], people[row.stage][trust])
-                for trust in reversed(Trust)
+                for trust in PEOPLE_ORDER
                 if people[row.stage].get(trust)
             ),
         )
@@ -277,7 +278,7 @@ def _estimate(campaign: models.Campaign, settings: Settings) -> dict[str, Any]:
         "images": found.images,
         "sample": found.sample,
         "runs": len(found.seeds),
-        "guessed": f"{1 - found.from_key:.0%}",
+        "guessed": f"{1 - found.from_key:.0%}" if found.from_key < 1 else "",
         "fee": settings.crowd.fee_percent,
     }
 

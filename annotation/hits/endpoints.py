@@ -41,6 +41,8 @@ _STATUS = {
     Trouble.ANSWERED: 409,
     Trouble.INCOMPLETE: 422,
     Trouble.NOT_QUALIFIED: 403,
+    # The page tries again by itself.
+    Trouble.NOT_YET: 503,
 }
 
 T = TypeVar("T")

@@ -157,6 +157,7 @@ class Problem(_Wire, frozen=True):
         "answered",
         "incomplete",
         "not_qualified",
+        "not_yet",
     ]
     message: str
 

@@ -101,6 +101,10 @@ class SittingQuestion(models.Model):
         GoldQuestion, null=True, blank=True, on_delete=models.PROTECT, related_name="askings"
     )
     right = models.BooleanField(null=True, blank=True)
+    # The sitting's worker, of a verification question only: nobody gets the same one twice.
+    checked_worker = models.ForeignKey(
+        Worker, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
     # What is shown, by numbers and coordinates, as it was when the sitting was opened.
     shown = models.TextField()
     # The answer so far, and the worker's own words, which are no part of the dataset.
@@ -120,6 +124,14 @@ class SittingQuestion(models.Model):
                 fields=["image", "key"],
                 condition=models.Q(released_at__isnull=True) & ~models.Q(key=""),
                 name="one_live_lease_per_question",
+            ),
+            models.UniqueConstraint(
+                fields=["checked_worker", "gold"], name="one_asking_of_gold_per_worker"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(gold=None, checked_worker=None)
+                | models.Q(gold__isnull=False, checked_worker__isnull=False),
+                name="gold_questions_name_their_worker",
             ),
         ]
 

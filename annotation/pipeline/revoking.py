@@ -43,13 +43,16 @@ def _after_last_passed(work: Sequence[Work[T]]) -> int:
 
 
 def _after_drop(work: Sequence[Work[T]], minimum: float, window: int) -> int:
-    """Return the place after the check before the stretch that speaks most against the worker."""
+    """Return the place after the check before the stretch that speaks most against the worker.
+
+    Where no check was failed there is no drop: then it is the place after the last check.
+    """
     checks = [place for place, item in enumerate(work) if item.passed is not None]
     right, worst, length = 0, 1.0, 0
     for checked, place in enumerate(reversed(checks[-window:]), start=1):
         right += bool(work[place].passed)
         chance = chance_at_least(minimum, right, checked)
-        if chance <= worst:
+        if right < checked and chance <= worst:
             worst, length = chance, checked
     before = len(checks) - length
     return checks[before - 1] + 1 if before else 0

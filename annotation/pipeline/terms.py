@@ -54,11 +54,15 @@ class Terms(msgspec.Struct, frozen=True):
     reward_cents: int
     # With the marketplace's fee.
     cost_cents: int
+    # Where the task pages are, and where we are told of what happens: a site that has moved
+    # publishes its HITs anew.
+    addresses: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
         # The fee is no part of what the marketplace is told, but of what is held for the HIT.
-        return hashlib.sha256(f"{self.cost_cents}\n{self.body}".encode()).hexdigest()
+        parts = (str(self.cost_cents), *self.addresses, self.body)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def qualification_name(campaign: str, stage: Stage) -> str:

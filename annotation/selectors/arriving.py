@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 
 from annotation import models
-from annotation.models import CONSENT, SittingKind, SittingStatus
+from annotation.models import CONSENT, HitStatus, SittingKind, SittingStatus
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.trust import Standing
 from annotation.selectors.sittings import Claim, settings_of
@@ -83,6 +83,17 @@ def arrive(claim: Claim) -> Arrived | None:
         others=hit.others,
         tests=worker.tests if worker else 0,
     )
+
+
+def is_publishing(claim: Claim) -> bool:
+    """Tell whether HITs of this task are on their way to the marketplace."""
+    return models.Hit.objects.filter(
+        campaign=claim.campaign,
+        stage=claim.stage.value,
+        kind=claim.kind,
+        status__in=[HitStatus.CREATING, HitStatus.CLOSING],
+        hit_id=None,
+    ).exists()
 
 
 def _others(claim: Claim) -> QuerySet[models.Sitting, Any]:

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from annotation import models
-from annotation.models import HitStatus, SittingKind, SupplyStatus
+from annotation.models import HitStatus, SittingKind, SittingStatus, SupplyStatus
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import Settings
 from annotation.selectors.clock import database_now
@@ -56,6 +56,17 @@ class StageSupplyRow(msgspec.Struct, frozen=True):
     tests: int
 
 
+def campaigns_launched() -> list[models.Campaign]:
+    """Return the campaigns that are, or were, supplied with HITs."""
+    return list(
+        models.Campaign.objects.filter(
+            Exists(models.StageSupply.objects.filter(campaign=OuterRef("pk")))
+        )
+        .select_related("current_settings")
+        .order_by("pk")
+    )
+
+
 def questions_waiting(campaign: models.Campaign, stage: Stage, most: int) -> int:
     """Count the questions that could be given out now; beyond `most` it does not matter.
 
@@ -76,9 +87,16 @@ def demand_ceiling(stage: Stage, settings: Settings) -> int:
 
 
 def hits_waiting(campaign: models.Campaign, now: datetime) -> list[WaitingHit]:
-    """Return the HITs that a worker could accept now or soon, the oldest first."""
+    """Return the HITs that a worker could accept now or soon, the oldest first.
+
+    Somebody may have one before the marketplace tells us: then there is a sitting.
+    """
+    sittings = models.Sitting.objects.filter(
+        hit_id=OuterRef("hit_id"), kind=SittingKind.WORK
+    ).exclude(status=SittingStatus.LAPSED)
     rows = models.Hit.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=now),
+        ~Exists(sittings),
         campaign=campaign,
         status__in=LIVE,
         is_free=True,

@@ -98,7 +98,8 @@ def workers_page(
         .annotate(changed_at=Max("standings__updated_at"))
         .order_by("-changed_at", "pk")
     )
-    return Paginator(workers, WORKERS_PER_PAGE).get_page(page)
+    paginator: Paginator[models.Worker] = Paginator(workers, WORKERS_PER_PAGE)
+    return paginator.get_page(page)
 
 
 def standings_of(

@@ -5,6 +5,7 @@ seed gives the same judgments whatever the order, and a run that was cut off goe
 not been.
 """
 
+from collections.abc import Sequence
 from random import Random
 
 import msgspec
@@ -60,40 +61,53 @@ TYPICAL = Profile(
 )
 
 
-class Crowd:
-    """A pool of workers, given by their numbers; only their places in the list matter."""
+class Person:
+    """One simulated worker, by their place in the crowd.
 
-    def __init__(self, workers: list[int], profile: Profile, seed: int) -> None:
-        self.workers = workers
-        self._place = {worker: place for place, worker in enumerate(workers)}
+    The same seed, place and question give the same answer, whoever asks and in whatever order.
+    """
+
+    def __init__(self, place: int, profile: Profile, seed: int) -> None:
+        self.place = place
         self.profile = profile
         self.seed = seed
 
-    def choose_worker(self, state: ImageState, question: Question, image: str) -> int | None:
-        """Return a worker who may answer the question, or None if nobody may."""
-        start = self._random(image, question.key).randrange(len(self.workers))
-        for worker in self.workers[start:] + self.workers[:start]:
-            if may_answer(state, question, worker):
-                return worker
-        return None
-
-    def judge(
-        self, state: ImageState, question: Question, key: AnswerKey, *, worker: int, image: str
-    ) -> Judgment:
-        """Return the worker's answer: the right one, or a wrong one as often as they err."""
-        random = self._random(image, question.key, self._place[worker])
-        right = key.answer(state, question)
-        is_right = random.random() < self._accuracy(worker, question.stage)
-        if question.stage is Stage.DRAWING:
-            answer, rect = self._draw(state, question, key, random, is_right=is_right)
-            return Judgment(worker=worker, question=question, answer=answer, rect=rect)
-        answer = right if is_right else _wrong(question.stage, right, random)
-        return Judgment(worker=worker, question=question, answer=answer)
-
-    def _accuracy(self, worker: int, stage: Stage) -> float:
+    def accuracy(self, stage: Stage) -> float:
+        """Return how often this person is right: near the average, never far from it."""
         spread = self.profile.spread
-        own = self._random(self._place[worker], stage.value).uniform(-spread, spread)
+        own = draws(self.seed, self.place, stage.value).uniform(-spread, spread)
         return self.profile.accuracy[stage] + own
+
+    def answer(
+        self, state: ImageState, question: Question, key: AnswerKey, image: str
+    ) -> tuple[str, Rect | None]:
+        """Answer an open question: the right answer, or a wrong one as often as they err."""
+        random = draws(self.seed, image, question.key, self.place)
+        right = key.answer(state, question)
+        is_right = random.random() < self.accuracy(question.stage)
+        if question.stage is Stage.DRAWING:
+            return self._draw(state, question, key, random, is_right=is_right)
+        return (right if is_right else _wrong(question.stage, right, random)), None
+
+    def answer_known(self, stage: Stage, right: str, about: str) -> str:
+        """Answer a question whose right answer is given; not for boxes to be drawn."""
+        random = draws(self.seed, about, self.place)
+        is_right = random.random() < self.accuracy(stage)
+        return right if is_right else _wrong(stage, right, random)
+
+    def draw_known(
+        self, expected: Sequence[Rect], size: tuple[int, int], about: str
+    ) -> tuple[str, Rect | None]:
+        """Draw one of the boxes that are expected, or say that none is needed if none is."""
+        random = draws(self.seed, about, self.place)
+        frame = Rect(1, 1, *size)
+        if random.random() < self.accuracy(Stage.DRAWING):
+            if not expected:
+                return NONE_NEEDED, None
+            return BOX, _jitter(expected[0], self.profile.jitter, frame, random)
+        if expected and random.random() < self.profile.missed:
+            return NONE_NEEDED, None
+        return BOX, _bad_box(expected, (), (), frame, random)
 
     def _draw(
         self,
@@ -105,17 +119,57 @@ class Crowd:
         is_right: bool,
     ) -> tuple[str, Rect | None]:
         chain = question.subject[0]
+        frame = Rect(1, 1, state.width, state.height)
         missing = key.missing(state, chain)
         if is_right:
             if not missing:
                 return NONE_NEEDED, None
-            return BOX, _jitter(missing[0], self.profile.jitter, state, random)
+            return BOX, _jitter(missing[0], self.profile.jitter, frame, random)
         if missing and random.random() < self.profile.missed:
             return NONE_NEEDED, None
-        return BOX, _bad_box(state, chain, missing, key, random)
+        drawn = [box.rect for box in accepted_boxes(state, chain)]
+        return BOX, _bad_box(missing, drawn, key.all_rects, frame, random)
 
-    def _random(self, *about: int | str) -> Random:
-        return Random("/".join(str(part) for part in (self.seed, *about)))
+
+class Crowd:
+    """A pool of workers, given by their numbers; only their places in the list matter."""
+
+    def __init__(self, workers: list[int], profile: Profile, seed: int) -> None:
+        self.workers = workers
+        self.seed = seed
+        self._people = {
+            worker: Person(place, profile, seed) for place, worker in enumerate(workers)
+        }
+
+    def choose_worker(self, state: ImageState, question: Question, image: str) -> int | None:
+        """Return a worker who may answer the question, or None if nobody may."""
+        start = draws(self.seed, image, question.key).randrange(len(self.workers))
+        for worker in self.workers[start:] + self.workers[:start]:
+            if may_answer(state, question, worker):
+                return worker
+        return None
+
+    def judge(
+        self, state: ImageState, question: Question, key: AnswerKey, *, worker: int, image: str
+    ) -> Judgment:
+        """Return the worker's judgment on an open question."""
+        answer, rect = self._people[worker].answer(state, question, key, image)
+        return Judgment(worker=worker, question=question, answer=answer, rect=rect)
+
+
+def draws(seed: int, *about: int | str) -> Random:
+    """Return the random numbers for one thing: the same ones whenever it comes up."""
+    return Random("/".join(str(part) for part in (seed, *about)))
+
+
+def spam(stage: Stage, size: tuple[int, int], random: Random) -> tuple[str, Rect | None]:
+    """Answer without having looked: anything, with a box anywhere."""
+    answer = random.choice(ANSWERS[stage])
+    if stage is not Stage.DRAWING or answer != BOX:
+        return answer, None
+    width, height = size
+    left, top = random.randint(1, width), random.randint(1, height)
+    return answer, Rect(left, top, random.randint(left, width), random.randint(top, height))
 
 
 def _wrong(stage: Stage, right: str, random: Random) -> str:
@@ -127,38 +181,37 @@ def _wrong(stage: Stage, right: str, random: Random) -> str:
 
 
 def _bad_box(
-    state: ImageState, chain: int, missing: list[Rect], key: AnswerKey, random: Random
+    missing: Sequence[Rect],
+    drawn: Sequence[Rect],
+    things: Sequence[Rect],
+    frame: Rect,
+    random: Random,
 ) -> Rect:
     """Return a loose box, a misplaced one, or one round the wrong thing."""
-    drawn = [box.rect for box in accepted_boxes(state, chain)]
     kind = random.choice(("loose", "misplaced", "wrong thing"))
     if missing and kind == "loose":
-        rect = missing[0]
         by = random.uniform(0.2, 0.5)
-        return _clip(rect, -by, -by, by, by, state)
+        return _clip(missing[0], -by, -by, by, by, frame)
     if missing and kind == "misplaced":
         by = random.choice((-1, 1)) * random.uniform(0.3, 0.7)
-        return _clip(missing[0], by, by / 2, by, by / 2, state)
+        return _clip(missing[0], by, by / 2, by, by / 2, frame)
     # Where nothing is missing, the wrong box is one more round a thing that has one.
-    things = drawn or key.all_rects or [Rect(1, 1, state.width, state.height)]
-    rect = random.choice(things)
+    rect = random.choice(list(drawn or things or [frame]))
     by = random.uniform(0.0, 0.1)
-    return _clip(rect, -by, -by, by, by, state)
+    return _clip(rect, -by, -by, by, by, frame)
 
 
-def _jitter(rect: Rect, jitter: float, state: ImageState, random: Random) -> Rect:
+def _jitter(rect: Rect, jitter: float, frame: Rect, random: Random) -> Rect:
     if not jitter:
         return rect
     left, top, right, bottom = (random.uniform(-jitter, jitter) for _ in range(4))
-    return _clip(rect, left, top, right, bottom, state)
+    return _clip(rect, left, top, right, bottom, frame)
 
 
-def _clip(
-    rect: Rect, left: float, top: float, right: float, bottom: float, state: ImageState
-) -> Rect:
+def _clip(rect: Rect, left: float, top: float, right: float, bottom: float, frame: Rect) -> Rect:
     """Move the edges by shares of the box's size, and stay inside the image."""
-    xmin = min(max(1, rect.xmin + round(left * rect.width)), state.width)
-    ymin = min(max(1, rect.ymin + round(top * rect.height)), state.height)
-    xmax = min(max(xmin, rect.xmax + round(right * rect.width)), state.width)
-    ymax = min(max(ymin, rect.ymax + round(bottom * rect.height)), state.height)
+    xmin = min(max(1, rect.xmin + round(left * rect.width)), frame.xmax)
+    ymin = min(max(1, rect.ymin + round(top * rect.height)), frame.ymax)
+    xmax = min(max(xmin, rect.xmax + round(right * rect.width)), frame.xmax)
+    ymax = min(max(ymin, rect.ymax + round(bottom * rect.height)), frame.ymax)
     return Rect(xmin, ymin, xmax, ymax)

@@ -149,7 +149,8 @@ export interface Problem {
     | "finished"
     | "answered"
     | "incomplete"
-    | "not_qualified";
+    | "not_qualified"
+    | "not_yet";
   readonly message: string;
 }
 

@@ -1,17 +1,17 @@
 """Breaking things at every step of a call: the network, the database, the process itself."""
 
-import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
+import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from django.db import OperationalError, connection
 
-from tests.crowd.in_process import InProcess
+from tests.crowd.in_process import InProcess, params_of, spoilt
 
 
 class Killed(BaseException):
@@ -33,7 +33,8 @@ class Fault(StrEnum):
     COMMIT_UNKNOWN = "the end is committed, and nobody knows"
 
 
-CALL_FAULTS = tuple(Fault)[2:]
+CLAIM_FAULTS = (Fault.CLAIM_NOT_COMMITTED, Fault.CLAIM_COMMIT_UNKNOWN)
+CALL_FAULTS = tuple(fault for fault in Fault if fault not in CLAIM_FAULTS)
 _AFTER_REPLY = (Fault.WRITE_FAILS, Fault.KILLED_AT_COMMIT, Fault.COMMIT_UNKNOWN)
 
 
@@ -65,13 +66,10 @@ class Breaker:
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Watch the database's statements and commits, but for those of the marketplace."""
-        commit = connection._commit
-        connection._commit = lambda: self._commit(commit)
-        try:
-            with connection.execute_wrapper(self._execute):
-                yield
-        finally:
-            connection._commit = commit
+        commit = connection.commit
+        with pytest.MonkeyPatch.context() as patch, connection.execute_wrapper(self._execute):
+            patch.setattr(connection, "commit", lambda: self._commit(commit))
+            yield
 
     def _fire(self, fault: Fault) -> Fault:
         self.fired[fault] += 1
@@ -96,15 +94,14 @@ class Breaker:
             raise Killed(self._fire(fault))
         if fault is Fault.REPLY_SPOILT:
             self._fire(fault)
-            response.status_code, response._content = 502, b"<html>Bad Gateway</html>"
-        elif fault in _AFTER_REPLY:
+            return spoilt(request, 502, "<html>Bad Gateway</html>")
+        if fault in _AFTER_REPLY:
             self._after_reply = fault
         return response
 
     def _fault_of(self, request: AWSPreparedRequest) -> Fault | None:
-        body = request.body or b"{}"
-        params: dict[str, Any] = json.loads(body)
-        # What has no token is known by its assignment: approvals.
+        params = params_of(request)
+        # What has no token is known by its assignment.
         name = params.get("UniqueRequestToken") or params.get("AssignmentId", "")
         planned = self._planned.get(name)
         return planned.popleft() if planned else None
@@ -126,7 +123,7 @@ class Breaker:
             return
         self._fire(fault)
         if fault in (Fault.CLAIM_NOT_COMMITTED, Fault.KILLED_AT_COMMIT):
-            connection.connection.rollback()
+            connection.rollback()
             raise Killed(fault)
         commit()
         raise OperationalError(fault)
@@ -140,5 +137,4 @@ class Breaker:
         if not claiming or self._claims % 3 or not self._claims_broken:
             return None
         self._claims_broken -= 1
-        both = (Fault.CLAIM_NOT_COMMITTED, Fault.CLAIM_COMMIT_UNKNOWN)
-        return both[self._claims_broken % 2]
+        return CLAIM_FAULTS[self._claims_broken % 2]

@@ -4,6 +4,7 @@ Signing, the wire format and the whole of Django's handling are real; only the n
 makes thousands of calls affordable, and lets a test break the network where it likes.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any
@@ -28,6 +29,13 @@ class _Raw:
         yield self.body
 
 
+def spoilt(request: AWSPreparedRequest, status: int, body: str) -> AWSResponse:
+    """Return an answer that is not the marketplace's, such as a proxy gives."""
+    kind = "text/html" if body.startswith("<") else "application/x-amz-json-1.1"
+    headers: Any = {"Content-Type": kind}
+    return AWSResponse(request.url, status, headers, _Raw(body.encode()))
+
+
 def _plain(_: AWSPreparedRequest, carry_out: Callable[[], AWSResponse]) -> AWSResponse:
     return carry_out()
 
@@ -46,10 +54,9 @@ class InProcess:
 
     def _answer(self, request: AWSPreparedRequest) -> AWSResponse:
         self.operations.append(operation_of(request))
-        response = self._handler(_environ(request))
-        return AWSResponse(
-            request.url, response.status_code, dict(response.headers), _Raw(response.content)
-        )
+        response: Any = self._handler(_environ(request))
+        headers: Any = dict(response.headers)
+        return AWSResponse(request.url, response.status_code, headers, _Raw(response.content))
 
 
 def in_process_client(requester: Requester) -> tuple[MTurk, InProcess]:
@@ -62,14 +69,25 @@ def in_process_client(requester: Requester) -> tuple[MTurk, InProcess]:
 
 
 def operation_of(request: AWSPreparedRequest) -> str:
-    target = request.headers["X-Amz-Target"]
-    name = target.decode() if isinstance(target, bytes) else target
-    return name.rpartition(".")[2]
+    return _text(request.headers["X-Amz-Target"]).rpartition(".")[2]
+
+
+def params_of(request: AWSPreparedRequest) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_body(request) or b"{}")
+    return found
+
+
+def _body(request: AWSPreparedRequest) -> bytes:
+    body: Any = request.body or b""
+    return body.encode() if isinstance(body, str) else bytes(body)
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _environ(request: AWSPreparedRequest) -> dict[str, Any]:
     parts = urlsplit(request.url)
-    body = request.body.encode() if isinstance(request.body, str) else request.body or b""
     environ: dict[str, Any] = {
         "REQUEST_METHOD": request.method,
         "PATH_INFO": parts.path,
@@ -81,14 +99,13 @@ def _environ(request: AWSPreparedRequest) -> dict[str, Any]:
         "HTTP_HOST": parts.netloc,
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": parts.scheme,
-        "wsgi.input": BytesIO(body),
+        "wsgi.input": BytesIO(_body(request)),
         "wsgi.errors": BytesIO(),
         "wsgi.multiprocess": False,
         "wsgi.multithread": False,
         "wsgi.run_once": False,
     }
     for name, value in request.headers.items():
-        text = value.decode() if isinstance(value, bytes) else value
         key = name.upper().replace("-", "_")
-        environ[key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"] = text
+        environ[key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"] = _text(value)
     return environ

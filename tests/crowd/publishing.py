@@ -167,5 +167,5 @@ def money_agrees(requester: market.Requester) -> None:
 def each_hit_is_there_once() -> None:
     """Every HIT of ours is on the marketplace, and nothing else is: no double and no orphan."""
     theirs = list(market.HIT.objects.values_list("hit_id", flat=True))
-    ours = list(models.Hit.objects.exclude(hit_id=None).values_list("hit_id", flat=True))
-    assert sorted(theirs) == sorted(ours)
+    ours = models.Hit.objects.exclude(hit_id=None).values_list("hit_id", flat=True)
+    assert sorted(theirs) == sorted(str(hit_id) for hit_id in ours)

@@ -68,7 +68,12 @@ def ask(
     )
     models.SittingQuestion.objects.bulk_create(
         models.SittingQuestion(
-            sitting=sitting, number=number, image=gold.image, gold=gold, shown="{}"
+            sitting=sitting,
+            number=number,
+            image=gold.image,
+            gold=gold,
+            checked_worker=worker,
+            shown="{}",
         )
         for number, gold in enumerate(golds, start=1)
     )

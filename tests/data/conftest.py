@@ -12,10 +12,15 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 TARBALL = "flickr30k_entities_trainval.tar.xz"
 
 
+def data_folder() -> Path:
+    """Return where public data is, if it is there."""
+    return Path(os.environ.get("CHAINBOX_DATA", REPOSITORY.parent / "shared" / "data"))
+
+
 @pytest.fixture(scope="session")
 def public_dataset() -> Path:
     """Return the directory of Flickr30k Entities, unpacked once and kept for later runs."""
-    data = Path(os.environ.get("CHAINBOX_DATA", REPOSITORY.parent / "shared" / "data"))
+    data = data_folder()
     tarball = data / TARBALL
     if not tarball.is_file():
         pytest.skip(f"the public dataset is not there: no {TARBALL} in {data}")

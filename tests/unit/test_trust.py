@@ -292,24 +292,29 @@ def work_of(pattern: str) -> list[Work[int]]:
     ]
 
 
-def test_judgments_since_the_last_passed_check_are_doubted() -> None:
-    assert doubtful(work_of("..+..-.-"), 0.8, CROWD) == [3, 4, 6]
-    assert doubtful(work_of("..-."), 0.8, CROWD) == [0, 1, 3]
-    assert doubtful(work_of("..+"), 0.8, CROWD) == []
-    assert doubtful(work_of(""), 0.8, CROWD) == []
+LAST_PASSED = replace(CROWD, doubt_since=DoubtSince.LAST_PASSED)
+
+
+def test_judgments_since_the_last_passed_check() -> None:
+    assert doubtful(work_of("..+..-.-"), 0.8, LAST_PASSED) == [3, 4, 6]
+    assert doubtful(work_of("..-."), 0.8, LAST_PASSED) == [0, 1, 3]
+    assert doubtful(work_of("..+"), 0.8, LAST_PASSED) == []
+    assert doubtful(work_of(""), 0.8, LAST_PASSED) == []
 
 
 def test_a_box_is_judgment_and_check_at_once() -> None:
     work = [Work("a", True), Work("b", False), Work("c", True), Work("d", False), Work("e")]
-    assert doubtful(work, 0.7, CROWD) == ["d", "e"]
+    assert doubtful(work, 0.7, LAST_PASSED) == ["d", "e"]
+    assert doubtful(work, 0.7, CROWD) == ["b", "c", "d", "e"]
 
 
 def test_judgments_since_the_drop() -> None:
-    since_drop = replace(CROWD, doubt_since=DoubtSince.DROP)
-    assert doubtful(work_of(".+" * 20 + "..-.-.+.-."), 0.8, since_drop) == [40, 41, 43, 45, 47, 49]
+    assert doubtful(work_of(".+" * 20 + "..-.-.+.-."), 0.8, CROWD) == [40, 41, 43, 45, 47, 49]
     # All that is known of the worker is bad.
-    assert doubtful(work_of(".-.-"), 0.8, since_drop) == [0, 2]
-    assert doubtful(work_of("..."), 0.8, since_drop) == [0, 1, 2]
+    assert doubtful(work_of(".-.-"), 0.8, CROWD) == [0, 2]
+    assert doubtful(work_of("..."), 0.8, CROWD) == [0, 1, 2]
+    # Nothing is: a researcher has ended their trust for a reason of their own.
+    assert doubtful(work_of("..+.+.."), 0.8, CROWD) == [5, 6]
 
 
 @given(st.text(".+-", max_size=60), st.sampled_from(DoubtSince))

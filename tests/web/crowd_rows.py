@@ -61,7 +61,7 @@ def assignment(
         kind=SittingKind.WORK,
         worker=worker,
         assignment_id=f"ASSIGNMENT{number}",
-        hit_id=hit.hit_id,
+        hit_id=f"HIT{number}",
         status=SittingStatus.FINISHED,
         until=now + timedelta(hours=1),
         finished_at=now,

@@ -201,7 +201,7 @@ def test_settings_are_changed(campaign: models.Campaign) -> None:
         ("crowd.trust_limit=0.5", "`crowd.trust_limit` must be at most 0.1, not 0.5"),
         ("crowd.price_cents.links=-1", "`crowd.price_cents.links` must be at least 0, not -1"),
         ("crowd.price_cents.link=1", "The setting 'crowd.price_cents' has no part 'link'; there "),
-        ("crowd.prices=1", "The setting 'crowd' has no part 'prices'; there are: crowd.platform"),
+        ("crowd.prices=1", "The setting 'crowd' has no part 'prices'; there are: crowd.test_tries"),
         ("crowd.check_share.links=1", "'crowd.check_share' has no part 'links'; it has none"),
         (
             "crowd.probation_items=61",

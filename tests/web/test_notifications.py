@@ -138,6 +138,8 @@ def test_duplicates_and_any_order_come_to_the_same(hits: list[models.Hit]) -> No
         assert due() == {"3HIT0"}
         seen.add((hit.accepted_at, hit.given_back_at, hit.is_free))
     ((accepted, returned, is_free),) = seen
+    assert accepted
+    assert returned
     assert (accepted.second, returned.second, is_free) == (9, 5, False)
 
 

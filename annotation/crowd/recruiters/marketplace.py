@@ -19,7 +19,7 @@ from annotation.crowd.recruiters.recruiter import Duties, Link, RecruitingError
 
 _PREFIX = "ChainboxMarketplaceV1"
 _SERVICE = "mturk-requester"
-_CONNECT_SECONDS, _READ_SECONDS = 5, 30
+_TIMEOUT_SECONDS = 30
 
 T = TypeVar("T")
 
@@ -106,7 +106,7 @@ class MarketplaceRecruiter:
         )
         self._signer.add_auth(request)
         session = URLLib3Session(
-            proxies=get_environ_proxies(self._endpoint), timeout=(_CONNECT_SECONDS, _READ_SECONDS)
+            proxies=get_environ_proxies(self._endpoint), timeout=_TIMEOUT_SECONDS
         )
         try:
             reply = session.send(request.prepare())

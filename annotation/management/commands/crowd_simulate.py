@@ -4,18 +4,25 @@ import argparse
 import sys
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from annotation.actions.people import workers_simulated
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
-from annotation.models import Image
-from annotation.simulation.crowd import PERFECT, TYPICAL, Crowd
+from annotation.models import Campaign, Image
+from annotation.simulation.crowd import PERFECT, TYPICAL, Crowd, Profile
+from annotation.simulation.http.report import run_lines, worker_lines
+from annotation.simulation.http.run import Crew, crowd_work
+from annotation.simulation.http.site import TurnedAwayError
 from annotation.simulation.run import campaign_report, campaign_simulate
 
 # Nobody may vote twice in a tally, so a handful of workers would leave questions unanswered.
 FEWEST_WORKERS = 4
+WORKERS = 30
+HTTP_WORKERS = 12
+MINUTES = 60
 
 
 def positive(text: str) -> int:
@@ -30,16 +37,39 @@ class Command(DatabaseCommand):
         "Let simulated workers answer a campaign's open questions from its answer key (imported "
         "with --gold), erring as often as the paper's workers did. Prints judgments per stage "
         "and quality against gold. The same seed gives the same result; a run that was stopped "
-        "goes on where it was."
+        "goes on where it was. With --http they come as people do: through the marketplace and "
+        "the task pages of a running site, which has to publish HITs (campaign_launch)."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--campaign", required=True, metavar="NAME")
         parser.add_argument("--perfect", action="store_true", help="workers who never err")
         parser.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
-        parser.add_argument("--workers", type=positive, default=30, metavar="N", help="default 30")
+        parser.add_argument(
+            "--workers",
+            type=positive,
+            metavar="N",
+            help=f"default {WORKERS}; with --http {HTTP_WORKERS}",
+        )
         parser.add_argument(
             "--limit", type=positive, metavar="JUDGMENTS", help="stop after that many judgments"
+        )
+        http = parser.add_argument_group("through a running site")
+        http.add_argument("--http", action="store_true", help="work as people do, over HTTP")
+        http.add_argument(
+            "--url", metavar="URL", help=f"of the site; default {settings.CHAINBOX_TASK_URL}"
+        )
+        http.add_argument(
+            "--spammers",
+            type=int,
+            metavar="N",
+            help="so many answer at random at a stage once they are trusted there; default 0",
+        )
+        http.add_argument(
+            "--minutes", type=positive, metavar="N", help=f"stop after this; default {MINUTES}"
+        )
+        http.add_argument(
+            "--invitation", metavar="CODE", help="to sign up with, where not everybody may"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -50,22 +80,64 @@ class Command(DatabaseCommand):
                 f"Campaign {campaign.name!r} has no answer key to answer from: "
                 "import its corpus with --gold."
             )
-        if options["workers"] < FEWEST_WORKERS:
+        over_http = options["http"]
+        workers = options["workers"] or (HTTP_WORKERS if over_http else WORKERS)
+        if workers < FEWEST_WORKERS:
             raise CommandError(
                 f"--workers: at least {FEWEST_WORKERS} are needed, since nobody may vote twice "
                 "on one thing."
             )
-        crowd = Crowd(
-            workers_simulated(count=options["workers"]),
-            PERFECT if options["perfect"] else TYPICAL,
-            options["seed"],
-        )
+        for name in ("limit",) if over_http else ("url", "spammers", "minutes", "invitation"):
+            if options[name] is not None:
+                raise CommandError(f"--{name}: only with{'out' if over_http else ''} --http.")
+        profile = PERFECT if options["perfect"] else TYPICAL
+        if over_http:
+            self._over_http(campaign, profile, workers, options)
+        else:
+            crowd = Crowd(workers_simulated(count=workers), profile, options["seed"])
+            self._directly(campaign, crowd, images, options["limit"])
+
+    def _directly(self, campaign: Campaign, crowd: Crowd, images: int, limit: int | None) -> None:
         progress = Progress(sys.stderr, what="images worked on", total=images)
-        run = campaign_simulate(
-            campaign=campaign, crowd=crowd, limit=options["limit"], done=progress.step
-        )
+        run = campaign_simulate(campaign=campaign, crowd=crowd, limit=limit, done=progress.step)
         progress.finish()
         self.stdout.write(f"{run.judgments:,} judgments recorded now; in all:\n")
         self.stdout.write(campaign_report(campaign).render(), ending="")
         if run.starved:
             self.stdout.write(f"{run.starved:,} questions that none of these workers may answer")
+
+    def _over_http(
+        self, campaign: Campaign, profile: Profile, workers: int, options: dict[str, Any]
+    ) -> None:
+        spammers = options["spammers"] or 0
+        if not 0 <= spammers <= workers:
+            raise CommandError(f"--spammers: from 0 to {workers}, as many as there are workers.")
+        progress = Progress(sys.stderr, what="HITs submitted")
+        try:
+            run = crowd_work(
+                campaign=campaign,
+                url=_site(options["url"] or settings.CHAINBOX_TASK_URL),
+                crew=Crew(
+                    workers=workers,
+                    profile=profile,
+                    seed=options["seed"],
+                    spammers=spammers,
+                    invitation=options["invitation"] or "",
+                ),
+                seconds=60 * (options["minutes"] or MINUTES),
+                done=progress.step,
+            )
+        except TurnedAwayError as error:
+            raise CommandError(str(error)) from None
+        progress.finish()
+        self.stdout.write(campaign_report(campaign).render())
+        self.stdout.write("\n".join([*run_lines(run), "", *worker_lines(campaign, run.workers)]))
+        failed = [worker for worker in run.workers if worker.failure is not None]
+        if failed:
+            raise CommandError(f"{len(failed)} workers could not go on: {failed[0].failure!r}")
+
+
+def _site(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise CommandError(f"--url: {url!r} is no address of a site, as http://localhost:8000 is.")
+    return url

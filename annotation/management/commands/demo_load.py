@@ -1,58 +1,74 @@
 """manage.py demo_load: the demo campaign, worked on by the simulated crowd."""
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
 
 import annotation
+from annotation.crowd.client import is_configured
 from annotation.management.database import DatabaseCommand
-from annotation.models import GoldQuestion, Guide, Image
+from annotation.models import Fact, GoldQuestion, Guide, Image, StageSupply
 
 DEMO = Path(annotation.__file__).parent / "demo"
 CAMPAIGN = "demo"
+# The same photos again, for people to try the tasks on.
+OPEN_CAMPAIGN = "try it"
 # Of an image and answer: two, as elsewhere, would be too few of ten photos for a launch.
 GOLD_PER_IMAGE = 6
+# Enough for all of it, and so short a probation that somebody alone gets through.
+OPEN_SETTINGS = (
+    "crowd.budget_cents=20000",
+    "crowd.daily_budget_cents=20000",
+    "crowd.probation_items=10",
+    "crowd.probation_limit=20",
+    "crowd.gold_needed=20",
+)
 
 
 class Command(DatabaseCommand):
     help = (
-        "Load the demo campaign: ten photos with five captions each. A simulated crowd works on "
-        "it until nothing is left to ask. With it come guides: examples and test questions for "
-        "every stage, and verification questions made of the answer key. Doing it again changes "
-        "nothing."
+        "Load the demo: ten photos with five captions each, twice. On the campaign 'demo' a "
+        "simulated crowd works until nothing is left to ask. The campaign 'try it' is launched "
+        "and waits for workers. With both come guides, examples, tests and verification "
+        "questions. Doing it again changes nothing."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if Image.objects.filter(campaign__name=CAMPAIGN).exists():
-            self.stdout.write("The demo campaign is there already.")
-            # It may be from before there were guides or verification questions; what somebody
-            # has edited or retired stays.
-            if not Guide.objects.filter(campaign__name=CAMPAIGN).exists():
-                self._guides()
-            if not GoldQuestion.objects.filter(campaign__name=CAMPAIGN).exists():
-                self._gold()
-            return
-        call_command(
-            "corpus_import",
-            DEMO,
-            campaign=CAMPAIGN,
-            images=DEMO / "photos",
-            gold=True,
-            stdout=self.stdout,
-        )
-        self._guides()
-        self._gold()
-        call_command("crowd_simulate", campaign=CAMPAIGN, seed=1, stdout=self.stdout)
+        self._load(CAMPAIGN)
+        if not Fact.objects.filter(image__campaign__name=CAMPAIGN).exists():
+            call_command("crowd_simulate", campaign=CAMPAIGN, seed=1, stdout=self.stdout)
+        self._load(OPEN_CAMPAIGN)
+        if not StageSupply.objects.filter(campaign__name=OPEN_CAMPAIGN).exists():
+            call_command(
+                "campaign_settings", *OPEN_SETTINGS, campaign=OPEN_CAMPAIGN, stdout=StringIO()
+            )
+            # Without a marketplace, as in a container, it is there to be launched later.
+            if is_configured():
+                call_command("campaign_launch", campaign=OPEN_CAMPAIGN, stdout=self.stdout)
 
-    def _guides(self) -> None:
-        call_command("guides_import", DEMO / "guides", campaign=CAMPAIGN, stdout=self.stdout)
-
-    def _gold(self) -> None:
-        call_command(
-            "gold_make",
-            campaign=CAMPAIGN,
-            from_answer_key=True,
-            per_image=GOLD_PER_IMAGE,
-            stdout=self.stdout,
-        )
+    def _load(self, campaign: str) -> None:
+        if Image.objects.filter(campaign__name=campaign).exists():
+            self.stdout.write(f"The campaign {campaign!r} is there already.")
+        else:
+            call_command(
+                "corpus_import",
+                DEMO,
+                campaign=campaign,
+                images=DEMO / "photos",
+                gold=True,
+                stdout=self.stdout,
+            )
+        # It may be from before there were guides or verification questions; what somebody has
+        # edited or retired stays.
+        if not Guide.objects.filter(campaign__name=campaign).exists():
+            call_command("guides_import", DEMO / "guides", campaign=campaign, stdout=self.stdout)
+        if not GoldQuestion.objects.filter(campaign__name=campaign).exists():
+            call_command(
+                "gold_make",
+                campaign=campaign,
+                from_answer_key=True,
+                per_image=GOLD_PER_IMAGE,
+                stdout=self.stdout,
+            )

@@ -1,0 +1,61 @@
+"""What became of each simulated worker: what they did, what they got, whether they are trusted."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from annotation import models
+from annotation.models import PaymentKind, SittingStatus
+from annotation.pipeline.questions import Stage
+from annotation.simulation.http.run import CrowdRun
+from annotation.simulation.http.worker import HttpWorker, Outcome
+
+
+def run_lines(run: CrowdRun) -> list[str]:
+    """Return how the run went, a fact a line."""
+    counts = ", ".join(f"{run.count(outcome):,} {_WORDS[outcome]}" for outcome in Outcome)
+    rate = run.requests / run.seconds if run.seconds else 0.0
+    lines = [
+        f"HITs: {counts}",
+        f"{run.requests:,} requests in {run.seconds:,.0f} seconds ({rate:,.1f} a second)",
+    ]
+    return [f"Ended early: {run.cut_short}.", *lines] if run.cut_short else lines
+
+
+_WORDS = {
+    Outcome.SUBMITTED: "submitted",
+    Outcome.RETURNED: "given back",
+    Outcome.WITH_OTHERS: "with others",
+    Outcome.NOTHING_LEFT: "without questions",
+    Outcome.REFUSED: "refused",
+}
+
+
+def worker_lines(campaign: models.Campaign, workers: Sequence[HttpWorker]) -> list[str]:
+    """Return a table of the workers: sittings handed in, HITs paid, trust at every stage."""
+    names = [worker.worker for worker in workers]
+    sittings = Counter(
+        models.Sitting.objects.filter(
+            campaign=campaign, worker__name__in=names, status=SittingStatus.FINISHED
+        ).values_list("worker__name", flat=True)
+    )
+    paid = Counter(
+        models.Payment.objects.filter(
+            campaign=campaign, kind=PaymentKind.REWARD, assignment__worker__name__in=names
+        ).values_list("assignment__worker__name", flat=True)
+    )
+    trust: dict[str, dict[str, str]] = defaultdict(dict)
+    standings = models.WorkerStanding.objects.filter(campaign=campaign, worker__name__in=names)
+    for name, stage, word in standings.values_list("worker__name", "stage", "trust"):
+        trust[name][stage] = word
+    stages = "".join(f"{stage.value:<14}" for stage in Stage)
+    lines = [f"{'worker':<16}{'sittings':>9}{'HITs paid':>11}  {stages}".rstrip()]
+    for worker in workers:
+        name = worker.worker
+        words = "".join(f"{trust[name].get(stage.value, '–'):<14}" for stage in Stage)
+        line = f"{name or '(never came)':<16}{sittings[name]:>9,}{paid[name]:>11,}  {words}"
+        lines.append(f"{line}{_turned(worker)}".rstrip())
+    return lines
+
+
+def _turned(worker: HttpWorker) -> str:
+    return f"spams at {worker.spams_at.value}" if worker.spams_at and worker.has_turned else ""

@@ -1,0 +1,57 @@
+"""What Celery's scheduler wakes. Each may run at any time, twice at once, or not for days."""
+
+import time
+
+from celery import shared_task
+
+from annotation.actions.doubting import doubts_raise
+from annotation.actions.gold_review import gold_review
+from annotation.actions.heartbeat import heartbeat_note
+from annotation.actions.leases import leases_expire
+from annotation.actions.starving import starving_mark
+from annotation.actions.supplying import hits_plan
+from annotation.crowd.client import crowd_client, is_configured
+from annotation.crowd.looking import hits_look
+from annotation.crowd.sending import calls_send
+from annotation.selectors.supply import campaigns_launched
+
+# A task that has this long behind it leaves what is left to the next.
+LONGEST_SECONDS = 20
+AT_A_TIME = 100
+
+
+@shared_task(name="crowd_send")
+def crowd_send() -> None:
+    """Send the calls to the marketplace that are due."""
+    until = time.monotonic() + LONGEST_SECONDS
+    while is_configured() and time.monotonic() < until:
+        if calls_send(client=crowd_client(), most=AT_A_TIME) < AT_A_TIME:
+            break
+
+
+@shared_task(name="crowd_look")
+def crowd_look() -> None:
+    """Ask about the HITs that are due."""
+    until = time.monotonic() + LONGEST_SECONDS
+    while is_configured() and time.monotonic() < until:
+        if hits_look(client=crowd_client(), most=AT_A_TIME) < AT_A_TIME:
+            break
+
+
+@shared_task(name="crowd_supply")
+def crowd_supply() -> None:
+    """Publish and take back HITs, as open questions and money justify."""
+    for campaign in campaigns_launched():
+        hits_plan(campaign=campaign)
+
+
+@shared_task(name="crowd_sweep")
+def crowd_sweep() -> None:
+    """Do what is due by the clock, or was left behind by somebody who died."""
+    heartbeat_note()
+    leases_expire()
+    while doubts_raise():
+        pass
+    for campaign in campaigns_launched():
+        starving_mark(campaign=campaign)
+        gold_review(campaign=campaign)
