@@ -26,7 +26,6 @@ from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim, claim_proof
 from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
 from tests.corpora import campaign_with_images
-from tests.processes import wait_for
 
 T = TypeVar("T")
 # What an image of `tests.corpora` asks at Links before anybody has answered.
@@ -202,16 +201,3 @@ def check_states() -> None:
     settings = settings_by_id()
     for image in images_with_facts(models.Image.objects.all()):
         assert image_differences(image, settings) == []
-
-
-def no_deadlock() -> None:
-    """See that PostgreSQL had to break up no deadlock since the database was made."""
-    # A connection tells what it has counted when it ends.
-    wait_for(lambda: _counted("numbackends") == 1, "others' connections to end")
-    assert _counted("deadlocks") == 0
-
-
-def _counted(what: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {what} FROM pg_stat_database WHERE datname = current_database()")
-        return int(cursor.fetchone()[0])

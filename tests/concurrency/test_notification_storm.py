@@ -43,7 +43,6 @@ from marketplace.actions.delivery import signature
 from tests.concurrency.crowds import (
     check_states,
     done_by,
-    no_deadlock,
     post,
     workers_trusted,
 )
@@ -53,7 +52,10 @@ from tests.crowd.work import link_gold
 from tests.marketplace.people import make_requester
 from tests.web.campaigns import small_campaign
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    *(pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)),
+    pytest.mark.usefixtures("_no_deadlock"),
+]
 
 HITS = 100
 NOTIFICATIONS = 10_000
@@ -308,7 +310,6 @@ def test_10000_notifications_in_any_order_lead_to_one_judgment_and_one_payment_e
     leases = models.SittingQuestion.objects.filter(released_at=None)
     assert {row.sitting_id for row in leases} == {sitting.pk for sitting in at_work}
     check_states()
-    no_deadlock()
 
 
 def _check_judgments(places: Sequence[Place]) -> None:

@@ -31,15 +31,17 @@ from tests.concurrency.crowds import (
     done_by,
     hits_offered,
     live_leases,
-    no_deadlock,
     post,
     sittings_begun,
     workers_trusted,
 )
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    *(pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)),
+    pytest.mark.usefixtures("_no_deadlock"),
+]
 
-RACES = 40
+RACES = 500
 # Of so many, one ends with A: B gives the place back too, and A accepts it once more.
 BACK_TO_A = 5
 THREADS = 8
@@ -172,4 +174,3 @@ def test_500_returned_assignments_are_recorded_for_whom_the_marketplace_names() 
     leases_expire()
     assert live_leases() == 0
     check_states()
-    no_deadlock()

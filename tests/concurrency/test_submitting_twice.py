@@ -24,15 +24,17 @@ from tests.concurrency.crowds import (
     done_by,
     hits_offered,
     live_leases,
-    no_deadlock,
     post,
     sittings_begun,
     workers_trusted,
 )
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    *(pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)),
+    pytest.mark.usefixtures("_no_deadlock"),
+]
 
-SITTINGS = 40
+SITTINGS = 1000
 # So many sittings are handed in at a time, each by two threads.
 PAIRS = 4
 
@@ -118,4 +120,3 @@ def test_a_thousand_sittings_handed_in_and_confirmed_twice_at_once_are_recorded_
     assert models.OutboxCall.objects.count() == models.Assignment.objects.count() == SITTINGS
     assert live_leases() == 0
     check_states()
-    no_deadlock()

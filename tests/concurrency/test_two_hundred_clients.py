@@ -19,17 +19,19 @@ from tests.concurrency.crowds import (
     crowded_campaign,
     hits_offered,
     live_leases,
-    no_deadlock,
     workers_trusted,
 )
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    *(pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)),
+    pytest.mark.usefixtures("_no_deadlock"),
+]
 
-CLIENTS = 40
-SITTINGS = 6
+CLIENTS = 200
+SITTINGS = 50
 # Fewer than all clients at once could take, and more than all of them judge in the end: there is
 # always something that is open, and often nothing that is free.
-OPEN = 60
+OPEN = 300
 PROCESSES = 2
 SEED = 20260417
 # Leases of one question at one moment; leases; questions that are open or were judged.
@@ -95,4 +97,3 @@ def test_200_clients_with_50_sittings_each_never_share_a_question(tmp_path: Path
     # Nothing was lost on the way: whoever comes now gets something.
     assert sitting_open(claim=claim_on(campaign, "last", CLIENTS)).sitting is not None
     check_states()
-    no_deadlock()
