@@ -122,10 +122,6 @@ class TaskPage:
         self._sitting = 0
         self._clock = 0
 
-    @property
-    def is_test(self) -> bool:
-        return self.data.mode == "test"
-
     def agree(self) -> None:
         """Agree to the study's text, if the page asks for it."""
         if self.data.consent is not None:

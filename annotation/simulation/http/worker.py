@@ -5,6 +5,7 @@ had accepted, as somebody does whose browser crashed.
 """
 
 import logging
+import math
 import threading
 import time
 from collections import Counter
@@ -160,7 +161,7 @@ class HttpWorker:
                 self._refusals[group] = 0
             elif outcome is Outcome.PASSED:
                 # The marketplace offers the test for a while yet: nobody takes it once more.
-                self._leave(group, LONGEST_AWAY)
+                self._leave(group, math.inf)
                 group = ""
             elif outcome is not Outcome.RETURNED:
                 self._leave(group, min(LONGEST_REST * 2 ** self._refusals[group], LONGEST_AWAY))
@@ -226,16 +227,10 @@ class HttpWorker:
         self._rest = SHORTEST_REST
         answers = self._answers(sitting.id, [item.number for item in sitting.items], task)
         answers = [sitting.answered.get(given.number, given) for given in answers]
-        if page.is_test:
-            # Each answer is sent as it is given, and explained.
-            for given in answers:
-                if given.number not in sitting.answered:
-                    page.draft(given)
-        else:
-            if self._random.random() < DRAFTS:
-                page.draft(self._random.choice(answers))
-            if self._random.random() < RETURNS:
-                return Outcome.RETURNED
+        if self._random.random() < DRAFTS:
+            page.draft(self._random.choice(answers))
+        if self._random.random() < RETURNS:
+            return Outcome.RETURNED
         return self._submit(page, self._finish(page, answers))
 
     def _submit(self, page: TaskPage, finished: Finished) -> Outcome:
