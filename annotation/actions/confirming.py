@@ -127,7 +127,7 @@ def _sitting_find(hit: models.Hit, submitted: Submitted) -> models.Sitting | Non
     if finished is not None:
         return finished
     return sitting_recover(
-        proof=proof, fields=submitted.fields, submitted_at=submitted.submitted_at
+        hit=hit, proof=proof, fields=submitted.fields, submitted_at=submitted.submitted_at
     )
 
 

@@ -1,6 +1,7 @@
 """Workers."""
 
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotation import models
@@ -48,7 +49,10 @@ def worker_erase(*, worker: models.Worker) -> str:
     calls.filter(
         operation__in=[Operation.MESSAGE, Operation.QUALIFY], status=CallStatus.WAITING
     ).update(status=CallStatus.DROPPED, next_try_at=None)
-    calls.filter(operation=Operation.MESSAGE).update(details="{}", last_error="")
+    calls.filter(operation=Operation.MESSAGE).update(details="{}")
+    # The marketplace's refusals may name the worker; a bonus goes by its assignment.
+    of_worker = Q(worker=worker) | Q(assignment__worker=worker)
+    models.OutboxCall.objects.filter(of_worker).exclude(last_error="").update(last_error="")
     pseudonym = f"erased-{worker.pk}"
     models.Worker.objects.filter(pk=worker.pk).update(name=pseudonym)
     return pseudonym

@@ -1,5 +1,6 @@
 """From saved answers to judgments: only what the platform confirms, each exactly once."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from annotation import models
 from annotation.actions.answering import sitting_finish
 from annotation.actions.confirming import NO_ANSWERS, assignment_confirm
+from annotation.actions.images import image_withdraw
 from annotation.actions.people import worker_ensure, worker_erase
 from annotation.actions.trusting import trust_revoke
 from annotation.models import CallStatus, Operation, SittingStatus
@@ -31,6 +33,8 @@ from tests.web.task_pages import agree
 pytestmark = pytest.mark.django_db
 
 NO_CHECKS = CrowdSettings(check_share=0.0)
+# Yes to all ten questions, as in the marketplace's form.
+ALL = json.dumps([{"number": number, "answer": "yes"} for number in range(1, 11)])
 
 
 @pytest.fixture
@@ -114,6 +118,10 @@ def test_answers_that_only_the_platform_has_are_recovered(campaign: models.Campa
         {"sitting": "{sitting}", "answers": '[{"number": 1, "answer": "perhaps"}]'},
         {"sitting": "{sitting}", "answers": '[{"number": 77, "answer": "yes"}]'},
         {"sitting": "{sitting}", "answers": "[]"},
+        # One of ten: who could leave questions out would choose what is checked.
+        {"sitting": "{sitting}", "answers": '[{"number": 1, "answer": "yes"}]'},
+        {"sitting": "{sitting}", "answers": ALL.replace('"yes"', '"yes", "milliseconds": -1')},
+        {"sitting": "{sitting}", "answers": ALL.replace("10", "99999999999999999999")},
     ],
 )
 def test_a_form_that_does_not_fit_is_no_answer(
@@ -127,6 +135,31 @@ def test_a_form_that_does_not_fit_is_no_answer(
     assert assignment_confirm(hit=hit_of(claim), submitted=told).sitting is None
     assert not models.Fact.objects.exists()
     assert len(calls(Operation.REJECT)) == 1
+
+
+def test_a_form_says_no_more_than_the_page_could(campaign: models.Campaign) -> None:
+    """A photo was withdrawn since, and somebody has put in a comment that no database takes."""
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    sitting = sit(claim)
+    image_withdraw(image=sitting.questions.order_by("number")[0].image, reason="asked for")
+    comment = '"yes", "comment": "\\u0000"'
+    fields = {"sitting": str(sitting.pk), "answers": ALL.replace('"yes"', comment)}
+    told = replace(submitted(claim), fields=fields)
+    assert assignment_confirm(hit=hit_of(claim), submitted=told).sitting == sitting
+    assert models.Fact.objects.filter(kind="judgment").count() == 9
+    assert not sitting.questions.exclude(comment="").exists()
+
+
+def test_work_of_another_stage_is_not_paid_as_this_ones(campaign: models.Campaign) -> None:
+    """The frame was opened as another task, with this assignment's id."""
+    dear = turn(campaign, "A1", 1, Stage.DRAWING)
+    cheap = replace(turn(campaign, "A1", 1), assignment_id=dear.assignment_id)
+    agree(cheap)
+    finished = sitting_finish(claim=cheap, answers=right_answers(sit(cheap)))
+    told = submitted(dear, finished)
+    assert assignment_confirm(hit=hit_of(dear), submitted=told).sitting is None
+    assert not models.Fact.objects.exists()
 
 
 def test_somebody_elses_sitting_in_the_form_is_not_taken(campaign: models.Campaign) -> None:
