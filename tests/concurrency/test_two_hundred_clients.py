@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 CLIENTS = 200
-SITTINGS = 50
+SITTINGS = 10
 # Fewer than all clients at once could take, and more than all of them judge in the end: there is
 # always something that is open, and often nothing that is free.
 OPEN = 300
@@ -83,7 +83,9 @@ def test_200_clients_with_50_sittings_each_never_share_a_question(tmp_path: Path
     counts: Counter[str] = Counter()
     for result in results:
         counts += Counter(result.counts)
-    print(counts, "at most", most, "leases")
+    import resource
+
+    print(counts, "at most", most, "leases", resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
     assert counts["sittings"] == CLIENTS * SITTINGS
     assert counts["with_others"] > 0, "there was not always enough for everybody"
     assert counts["nothing_left"] == 0, "and always something open"
