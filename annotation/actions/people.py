@@ -36,7 +36,10 @@ def worker_erase(*, worker: models.Worker) -> str:
     Their judgments stay, under that pseudonym. What they were at goes back to others; what they
     have handed in is still confirmed and paid: the marketplace knows to whom.
     """
-    sittings_lapse(sittings=models.Sitting.objects.filter(worker=worker))
+    sittings = models.Sitting.objects.filter(worker=worker)
+    # All of them before any of their questions, in the order that all lock in.
+    list(sittings.order_by("pk").select_for_update().values_list("pk", flat=True))
+    sittings_lapse(sittings=sittings)
     models.SittingQuestion.objects.filter(sitting__worker=worker).exclude(comment="").update(
         comment=""
     )
@@ -52,7 +55,11 @@ def worker_erase(*, worker: models.Worker) -> str:
     calls.filter(operation=Operation.MESSAGE).update(details="{}")
     # The marketplace's refusals may name the worker; a bonus goes by its assignment.
     of_worker = Q(worker=worker) | Q(assignment__worker=worker)
-    models.OutboxCall.objects.filter(of_worker).exclude(last_error="").update(last_error="")
+    of_theirs = models.OutboxCall.objects.filter(of_worker)
+    of_theirs.exclude(last_error="").update(last_error="")
+    # A researcher's words to them, once they have been sent.
+    of_theirs.exclude(status=CallStatus.WAITING).update(details="{}")
+    models.Assignment.objects.filter(worker=worker).exclude(reason="").update(reason="")
     pseudonym = f"erased-{worker.pk}"
     models.Worker.objects.filter(pk=worker.pk).update(name=pseudonym)
     return pseudonym
