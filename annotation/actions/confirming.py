@@ -21,7 +21,7 @@ from annotation.actions.facts import (
 )
 from annotation.actions.leases import leases_release
 from annotation.actions.outbox import call_queue
-from annotation.actions.people import worker_ensure
+from annotation.actions.people import ERASED, worker_ensure
 from annotation.actions.recovering import sitting_recover
 from annotation.actions.trusting import qualification_queue, trust_notes
 from annotation.models import AssignmentStatus, Operation, SittingKind, SittingStatus
@@ -95,7 +95,8 @@ def _assignment_find(hit: models.Hit, submitted: Submitted) -> models.Assignment
             one
             for one in found
             if one.worker.name == submitted.worker
-            or (one.sitting is not None and one.sitting.proof == proof)
+            # Without a sitting there is no proof; but what was submitted is nobody else's any more.
+            or (one.sitting.proof == proof if one.sitting else one.worker.name.startswith(ERASED))
         ),
         None,
     )
@@ -130,6 +131,13 @@ def _sitting_find(hit: models.Hit, submitted: Submitted) -> models.Sitting | Non
     )
 
 
+def _worker_find(hit: models.Hit, submitted: Submitted) -> models.Worker:
+    """Return whose assignment without answers this is; who was erased since stays erased."""
+    sittings = models.Sitting.objects.select_related("worker")
+    sitting = sittings.filter(proof=_proof(hit, submitted)).first()
+    return sitting.worker if sitting else worker_ensure(name=submitted.worker)
+
+
 @transaction.atomic
 def _assignment_note(
     hit: models.Hit, submitted: Submitted, sitting: models.Sitting | None
@@ -140,7 +148,7 @@ def _assignment_note(
     known = _assignment_find(hit, submitted)
     if known is not None:
         return known
-    worker = sitting.worker if sitting else worker_ensure(name=submitted.worker)
+    worker = sitting.worker if sitting else _worker_find(hit, submitted)
     assignment = models.Assignment.objects.create(
         hit=hit,
         assignment_id=submitted.assignment_id,

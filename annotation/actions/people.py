@@ -7,8 +7,9 @@ from annotation import models
 from annotation.actions.leases import sittings_lapse
 from annotation.models import CallStatus, Operation
 
+ERASED = "erased-"
 # Names that the platform does not give; nobody can claim to be one of these.
-OWN_NAMES = ("simulated-", "erased-")
+OWN_NAMES = ("simulated-", ERASED)
 
 
 @transaction.atomic
@@ -49,6 +50,6 @@ def worker_erase(*, worker: models.Worker) -> str:
         operation__in=[Operation.MESSAGE, Operation.QUALIFY], status=CallStatus.WAITING
     ).update(status=CallStatus.DROPPED, next_try_at=None)
     calls.filter(operation=Operation.MESSAGE).update(details="{}", last_error="")
-    pseudonym = f"erased-{worker.pk}"
+    pseudonym = f"{ERASED}{worker.pk}"
     models.Worker.objects.filter(pk=worker.pk).update(name=pseudonym)
     return pseudonym
