@@ -119,6 +119,13 @@ def _sitting_find(hit: models.Hit, submitted: Submitted) -> models.Sitting | Non
     )
 
 
+def _worker_find(hit: models.Hit, submitted: Submitted) -> models.Worker:
+    """Return whose assignment without answers this is; who was erased since stays erased."""
+    sittings = models.Sitting.objects.select_related("worker")
+    sitting = sittings.filter(proof=_proof(hit, submitted)).first()
+    return sitting.worker if sitting else worker_ensure(name=submitted.worker)
+
+
 @transaction.atomic
 def _assignment_note(
     hit: models.Hit, submitted: Submitted, sitting: models.Sitting | None
@@ -129,7 +136,7 @@ def _assignment_note(
     known = _assignment_find(hit, submitted)
     if known is not None:
         return known
-    worker = sitting.worker if sitting else worker_ensure(name=submitted.worker)
+    worker = sitting.worker if sitting else _worker_find(hit, submitted)
     assignment = models.Assignment.objects.create(
         hit=hit,
         assignment_id=submitted.assignment_id,

@@ -8,8 +8,9 @@ from annotation import models
 from annotation.actions.leases import sittings_lapse
 from annotation.models import CallStatus, Operation
 
+ERASED = "erased-"
 # Names that the platform does not give; nobody can claim to be one of these.
-OWN_NAMES = ("simulated-", "erased-")
+OWN_NAMES = ("simulated-", ERASED)
 
 
 @transaction.atomic
@@ -60,6 +61,6 @@ def worker_erase(*, worker: models.Worker) -> str:
     # A researcher's words to them, once they have been sent.
     of_theirs.exclude(status=CallStatus.WAITING).update(details="{}")
     models.Assignment.objects.filter(worker=worker).exclude(reason="").update(reason="")
-    pseudonym = f"erased-{worker.pk}"
+    pseudonym = f"{ERASED}{worker.pk}"
     models.Worker.objects.filter(pk=worker.pk).update(name=pseudonym)
     return pseudonym

@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 from django.conf import settings
 
-from annotation.crowd.errors import is_own_answer, sorted_error, stranger_error
+from annotation.crowd.errors import is_own_answer, sorted_error, stranger_error, without_names
 
 # A call, tried twice, is over well before its claim is (`actions.outbox.CLAIM`).
 CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 15, 2
@@ -67,7 +67,8 @@ class MTurk:
         try:
             answer = operation(**params)
         except (BotoCoreError, ClientError, ResponseParserError) as error:
-            raise sorted_error(error) from error
+            named = params.get("WorkerIds") or [params.get("WorkerId")]
+            raise sorted_error(error, [name for name in named if name]) from error
         if not is_own_answer(answer):
             raise stranger_error(answer)
         return answer
@@ -224,7 +225,10 @@ class MTurk:
             self.boto.notify_workers, WorkerIds=[worker], Subject=subject, MessageText=text
         )
         failures = answer.get("NotifyWorkersFailureStatuses", [])
-        return str(failures[0].get("NotifyWorkersFailureMessage", "refused")) if failures else ""
+        if not failures:
+            return ""
+        problem = str(failures[0].get("NotifyWorkersFailureMessage", "refused"))
+        return without_names(problem, [worker])
 
 
 def is_configured() -> bool:

@@ -26,7 +26,7 @@ def test_none_needed_is_right_if_the_chain_ends_without_a_box() -> None:
     session.say("requirement/1/1", "box", worker=1)
     session.say("drawing/1/1", "none", worker=2)
     drawing = Drawing(number=session.state.facts, worker=2, chain=1)
-    session.say("requirement/1/1", "nobox", "nobox")
+    session.say("requirement/1/1", "nobox")
     assert checks(session, drawing) == [DrawingCheck(drawing, True)]
 
 
