@@ -59,7 +59,8 @@ def worker_erase(*, worker: models.Worker) -> str:
     of_theirs = models.OutboxCall.objects.filter(of_worker)
     of_theirs.exclude(last_error="").update(last_error="")
     # A researcher's words to them, once they have been sent.
-    of_theirs.exclude(status=CallStatus.WAITING).update(details="{}")
+    over = [CallStatus.DONE, CallStatus.DROPPED]
+    of_theirs.filter(status__in=over).update(details="{}")
     models.Assignment.objects.filter(worker=worker).exclude(reason="").update(reason="")
     pseudonym = f"{ERASED}{worker.pk}"
     models.Worker.objects.filter(pk=worker.pk).update(name=pseudonym)
