@@ -28,10 +28,10 @@ pytestmark = [
 ]
 
 CLIENTS = 200
-SITTINGS = 10
+SITTINGS = 50
 # Fewer than all clients at once could take, and more than all of them judge in the end: there is
 # always something that is open, and often nothing that is free.
-OPEN = 300
+OPEN = 360
 PROCESSES = 2
 SEED = 20260417
 # Leases of one question at one moment; leases; questions that are open or were judged.
