@@ -190,7 +190,7 @@ def notify(events: Sequence[Told]) -> None:
     assert reply.status_code == 200, reply.content
 
 
-def documents(events: Sequence[Told], chance: random.Random) -> list[Sequence[Told]]:
+def documents(events: Sequence[Told], chance: random.Random) -> list[list[Told]]:
     """Put events into documents of one to many."""
     rest, found = list(events), []
     while rest:
@@ -299,12 +299,6 @@ def test_10000_notifications_in_any_order_lead_to_one_judgment_and_one_payment_e
     finally:
         office.close()
     assert office.errors == []
-    print(
-        {
-            name: office.calls(name)
-            for name in ("ListAssignmentsForHIT", "GetHIT", "ApproveAssignment")
-        }
-    )
 
     _check_judgments(places)
     _check_money(places, office)
