@@ -13,9 +13,9 @@ from tests.processes import wait_for
 def _broker_in_memory() -> Iterator[None]:
     """Who is woken here is nobody: tests call what they want to see done."""
     before = current_app.conf.broker_url
-    current_app.conf.broker_url = "memory://localhost/"
+    current_app.conf.update(broker_url="memory://localhost/")
     yield
-    current_app.conf.broker_url = before
+    current_app.conf.update(broker_url=before)
 
 
 @pytest.fixture

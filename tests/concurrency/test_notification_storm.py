@@ -190,7 +190,7 @@ def notify(events: Sequence[Told]) -> None:
     assert reply.status_code == 200, reply.content
 
 
-def documents(events: Sequence[Told], chance: random.Random) -> list[Sequence[Told]]:
+def documents(events: Sequence[Told], chance: random.Random) -> list[list[Told]]:
     """Put events into documents of one to many."""
     rest, found = list(events), []
     while rest:
@@ -227,7 +227,9 @@ class Office:
 
     def _work(self, work: Callable[[MTurk], int], client: MTurk) -> None:
         try:
-            while work(client) or not self.over.wait(0.02):
+            while not self.over.wait(0.2):
+                work(client)
+            while work(client):
                 pass
         except BaseException as error:
             self.errors.append(error)

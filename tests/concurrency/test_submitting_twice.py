@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from threading import Barrier
 
 import msgspec
@@ -90,11 +91,7 @@ def test_a_thousand_sittings_handed_in_and_confirmed_twice_at_once_are_recorded_
 
     replies = done_by(
         2 * PAIRS,
-        [
-            lambda pair=pair, first=first: pair.hand_in(first)
-            for pair in pairs
-            for first in (True, False)
-        ],
+        [partial(pair.hand_in, first) for pair in pairs for first in (True, False)],
     )
 
     standing = {claim: answer for pair in pairs for claim, answer in pair.standing.items()}
