@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 import msgspec
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError
 from botocore.parsers import ResponseParserError
 from django.conf import settings
 
@@ -259,7 +259,7 @@ def boto_client(
     endpoint: str, key_id: str, secret: str, region: str = "us-east-1", *, tries: int = TRIES
 ) -> Any:
     """Make boto3's own client. A session of its own: the default one is not for threads."""
-    return boto3.Session().client(
+    client = boto3.Session().client(
         "mturk",
         endpoint_url=endpoint,
         region_name=region,
@@ -271,6 +271,16 @@ def boto_client(
             retries={"mode": "standard", "total_max_attempts": tries},
         ),
     )
+    client.meta.events.register("before-parse.mturk", _cut_off_refuse)
+    return client
+
+
+def _cut_off_refuse(response_dict: Mapping[str, Any], **_: Any) -> None:
+    """Take an answer that broke off for none; boto3 reads it as one with nothing in it."""
+    length = response_dict["headers"].get("Content-Length")
+    body = response_dict["body"]
+    if len(body) != int(length) if length is not None else not body:
+        raise ConnectionClosedError(endpoint_url="the marketplace")
 
 
 def cents(amount: str) -> int:

@@ -269,3 +269,21 @@ def test_an_erased_worker_is_forgotten_and_paid(
         sitting__status=SittingStatus.OPEN, released_at=None
     ).exists()
     call_command("state_check")
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_whom_we_have_erased_does_not_come_back_without_answers(
+    campaign: models.Campaign, ada: market.Worker, mturk_client: MTurk, opens: bool
+) -> None:
+    [place] = places(campaign, mturk_client, ada, 1)
+    if opens:
+        consent_give(claim=place.claim, version=1)
+        trusted(campaign, worker_ensure(name=ada.worker_id))
+        place.open()
+    assignment_submit(assignment=place.accepted, answer=ANSWER.format("nothing"))
+    look(mturk_client)
+    assignment = models.Assignment.objects.get()
+    worker_erase(worker=assignment.worker)
+    look(mturk_client)
+    assert models.Assignment.objects.get() == assignment
+    assert not found(ada.worker_id, "marketplace")
