@@ -144,11 +144,11 @@ def _answers(port: int) -> bool:
 
 
 @contextmanager
-def redis() -> Iterator[str]:
-    """Run a throw-away Redis on a free port of this machine; yields its URL."""
+def redis(port: int = 0) -> Iterator[str]:
+    """Run a throw-away Redis on this port of this machine, or a free one; yields its URL."""
     with tempfile.TemporaryDirectory(prefix="chainbox-redis-") as home:
         log = Path(home) / "log"
-        port = free_port()
+        port = port or free_port()
         with log.open("wb") as output:
             server = subprocess.Popen(
                 [

@@ -40,25 +40,38 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
     checks = checks_wanted(stage, trust, size, settings.crowd, seed)
     gold = gold_for(sitting.campaign, stage, sitting.worker, checks, seed) if checks else []
     # Where verification questions run out, trusted workers get real ones instead; nobody else.
-    chosen = _choose(sitting, size - (len(gold) if trust is Trust.TRUSTED else checks))
+    choosing = _Choosing(sitting)
+    chosen = choosing.choose(size - (len(gold) if trust is Trust.TRUSTED else checks))
     if not chosen and trust is Trust.TRUSTED:
         return []
     leases = [_lease(sitting, choice) for choice in chosen]
     rows = mix(leases, [_check(sitting, one) for one in gold], seed)
-    return _insert(sitting, rows) if rows else []
+    return _insert(choosing, rows) if rows else []
 
 
-def _choose(sitting: models.Sitting, wanted: int) -> list[Choice]:
-    if not wanted:
-        return []
-    campaign, stage, worker = sitting.campaign, Stage(sitting.stage), sitting.worker
-    chosen = questions_choose(campaign, stage, worker, wanted)
-    if len(chosen) == wanted:
-        return chosen
-    # What others have kept for too long may be among the rest.
-    if leases_expire():
-        chosen = questions_choose(campaign, stage, worker, wanted)
-    return chosen
+class _Choosing:
+    """Choosing for one sitting. What others have kept for too long is released once at most.
+
+    A second time would lock sittings while those of the first are locked still, in another order
+    than all keep to.
+    """
+
+    def __init__(self, sitting: models.Sitting) -> None:
+        self.sitting = sitting
+        self._has_expired = False
+
+    def choose(self, wanted: int) -> list[Choice]:
+        if not wanted:
+            return []
+        chosen = self._choose(wanted)
+        if len(chosen) == wanted or self._has_expired:
+            return chosen
+        self._has_expired = True
+        return self._choose(wanted) if leases_expire() else chosen
+
+    def _choose(self, wanted: int) -> list[Choice]:
+        sitting = self.sitting
+        return questions_choose(sitting.campaign, Stage(sitting.stage), sitting.worker, wanted)
 
 
 def _lease(sitting: models.Sitting, choice: Choice) -> models.SittingQuestion:
@@ -81,9 +94,10 @@ def _check(sitting: models.Sitting, gold: models.GoldQuestion) -> models.Sitting
 
 
 def _insert(
-    sitting: models.Sitting, rows: Sequence[models.SittingQuestion]
+    choosing: _Choosing, rows: Sequence[models.SittingQuestion]
 ) -> list[models.SittingQuestion]:
     """Put questions into a sitting; for those that others got meanwhile it gets other ones."""
+    sitting = choosing.sitting
     questions: list[models.SittingQuestion] = []
     tried = 0
     for _ in range(TRIES):
@@ -99,7 +113,7 @@ def _insert(
         # in another sitting this moment is not made up for.
         leased = {(question.image_id, question.key) for question in questions}
         lost = sum(bool(row.key) and (row.image_id, row.key) not in leased for row in rows)
-        chosen = _choose(sitting, lost)
+        chosen = choosing.choose(lost)
         if not chosen:
             break
         rows = [_lease(sitting, choice) for choice in chosen]

@@ -1,13 +1,22 @@
 """What workers are told when their standing changes."""
 
+from datetime import timedelta
+from typing import Final
+
 import msgspec
 
 from annotation import models
+from annotation.actions.outbox import call_queue
+from annotation.models import AssignmentStatus, Operation
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.trust import Standing, Trust
 from annotation.selectors.appeals import appeal_url
+from annotation.selectors.clock import database_now
 from annotation.selectors.guides import stage_guide
 from annotation.selectors.sittings import settings_of
+
+# A message that waits for the worker's first payment is tried after this long all the same.
+TRIED_AFTER: Final = timedelta(minutes=10)
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -71,3 +80,24 @@ def appeal_message(standing: models.WorkerStanding, *, reinstate: bool, reply: s
 
 def _task(standing: models.WorkerStanding) -> str:
     return stage_guide(standing.campaign, Stage(standing.stage)).guide.title
+
+
+def message_queue(*, standing: models.WorkerStanding, key: str, words: Message) -> None:
+    """Write to a worker, soon.
+
+    The marketplace lets us write only to whom we have paid or refused something. Before that a
+    message waits until that happens (`paying.py`): a try in vain would only delay it.
+    """
+    decided = models.Assignment.objects.filter(worker=standing.worker_id).exclude(
+        status=AssignmentStatus.SUBMITTED
+    )
+    call_queue(
+        campaign=standing.campaign,
+        operation=Operation.MESSAGE,
+        key=key,
+        worker=standing.worker,
+        stage=standing.stage,
+        not_before=None if decided.exists() else database_now() + TRIED_AFTER,
+        subject=words.subject,
+        text=words.text,
+    )

@@ -65,6 +65,15 @@ def call_queue(
     wake(SEND_TASK)
 
 
+def messages_send(*, worker: int) -> None:
+    """Send the messages now that waited until a worker can be written to."""
+    waiting = models.OutboxCall.objects.filter(
+        worker=worker, operation=Operation.MESSAGE, status=CallStatus.WAITING, attempts=0
+    )
+    if waiting.update(next_try_at=database_now()):
+        wake(SEND_TASK)
+
+
 def calls_are_due() -> bool:
     """Tell whether there is anything to send, without a lock on anything."""
     now = database_now()
@@ -139,8 +148,9 @@ def call_finish(*, call: models.OutboxCall, apply: Callable[[], str]) -> None:
     locked.done_at = now = database_now()
     if locked.lane and _settle_lane(locked, now):
         # An earlier call of the lane may have been on its way and come in after this one: once
-        # that is over, say it once more.
-        locked.status, locked.done_at, locked.next_try_at = CallStatus.WAITING, None, now + CLAIM
+        # that is over, say it once more. Nobody has claimed it since this one was queued.
+        again = max(now, locked.created_at + CLAIM)
+        locked.status, locked.done_at, locked.next_try_at = CallStatus.WAITING, None, again
     locked.save(update_fields=["status", "next_try_at", "done_at", "last_error"])
 
 

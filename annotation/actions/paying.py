@@ -9,7 +9,7 @@ import msgspec
 from django.db import transaction
 
 from annotation import models
-from annotation.actions.outbox import call_queue
+from annotation.actions.outbox import call_queue, messages_send
 from annotation.models import AssignmentStatus, HitStatus, Operation, PaymentKind
 from annotation.pipeline.money import bonus_cost, campaign_fees
 from annotation.selectors.clock import database_now
@@ -163,6 +163,7 @@ def _decide(
     """Set the status of a locked assignment, and close its locked HIT if that was the last."""
     assignment.status = status
     assignment.save(update_fields=["status"])
+    messages_send(worker=assignment.worker_id)
     hit.held_cents = max(0, hit.held_cents - held)
     decided = hit.assignments.filter(status__in=_DECIDED).count()
     if decided >= hit.places:

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from annotation import models
 from annotation.actions.leases import sittings_lapse
-from annotation.actions.messages import appeal_message, trust_message
+from annotation.actions.messages import appeal_message, message_queue, trust_message
 from annotation.actions.outbox import call_queue
 from annotation.models import Operation, SittingStatus
 from annotation.pipeline.questions import Stage
@@ -165,14 +165,8 @@ def _trust_changed(
         value = QUALIFICATION[after.trust]
         qualification_queue(campaign=campaign, worker=worker, stage=stage, value=value, cause=cause)
         words = trust_message(row, before, after)
-        call_queue(
-            campaign=campaign,
-            operation=Operation.MESSAGE,
-            key=f"message/{_subject(row.campaign, row.worker, stage)}/{cause}",
-            worker=worker,
-            stage=stage.value,
-            subject=words.subject,
-            text=words.text,
+        message_queue(
+            standing=row, key=f"message/{_subject(campaign, worker, stage)}/{cause}", words=words
         )
     if after.trust is Trust.REVOKED:
         sittings_lapse(
@@ -260,12 +254,4 @@ def appeal_decide(
             by=by,
         )
     words = appeal_message(row, reinstate=reinstate, reply=reply)
-    call_queue(
-        campaign=row.campaign,
-        operation=Operation.MESSAGE,
-        key=f"message/appeal/{appeal.pk}",
-        worker=row.worker,
-        stage=row.stage,
-        subject=words.subject,
-        text=words.text,
-    )
+    message_queue(standing=row, key=f"message/appeal/{appeal.pk}", words=words)

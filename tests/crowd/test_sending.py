@@ -11,11 +11,14 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from annotation import models
-from annotation.actions.outbox import call_queue, call_retry
+from annotation.actions.outbox import CLAIM, call_queue, call_retry
 from annotation.actions.paying import BonusError, bonus_queue
 from annotation.actions.people import worker_ensure, worker_erase
+from annotation.actions.trusting import trust_reinstate, trust_revoke
 from annotation.crowd.client import MTurk
-from annotation.crowd.sending import calls_send
+from annotation.crowd.errors import UnreachableError
+from annotation.crowd.sending import HANDLERS, calls_send
+from annotation.crowd.steps import Batch, Step
 from annotation.models import AssignmentStatus, CallStatus, HitStatus, Operation
 from annotation.pipeline.questions import Stage
 from marketplace import models as market
@@ -58,6 +61,7 @@ def hit(zoo: models.Campaign, mturk_client: MTurk) -> models.Hit:
     made = hit_queue(zoo)
     send(mturk_client)
     made.refresh_from_db()
+    assert made.hit_id, models.OutboxCall.objects.get().last_error
     return made
 
 
@@ -424,6 +428,24 @@ def test_a_marketplace_that_is_down_is_left_alone(
 # Paying
 
 
+def test_what_was_asked_together_counts_as_tried(
+    zoo: models.Campaign, monkeypatch: pytest.MonkeyPatch, mturk_client: MTurk
+) -> None:
+    """Three got no answer and the run ends; the fourth, on its way with them, did arrive."""
+    hits = [hit_queue(zoo) for _ in range(5)]
+
+    def handler(call: models.OutboxCall, _: Batch) -> Step:
+        def ask() -> None:
+            if call.hit_id != hits[3].pk:
+                raise UnreachableError("no answer")
+
+        return Step(ask=ask, apply=lambda _: "")
+
+    monkeypatch.setitem(HANDLERS, Operation.CREATE_HIT, handler)
+    calls_send(client=mturk_client, at_once=4)
+    assert call_of(f"create_hit/{hits[3].pk}").status == CallStatus.DONE
+
+
 def test_approving_pays_once_and_closes_the_hit(
     assignment: models.Assignment, mturk_client: MTurk, funded: market.Requester
 ) -> None:
@@ -551,6 +573,24 @@ def test_messages_wait_until_the_worker_can_be_written_to(
     assert market.Message.objects.get().text == "You are trusted now."
 
 
+def test_a_first_message_goes_out_with_the_first_payment(
+    zoo: models.Campaign, assignment: models.Assignment, mturk_client: MTurk, server: InProcess
+) -> None:
+    trust_revoke(
+        campaign=zoo, worker=assignment.worker, stage=Stage.LINKS, reason="Too quick", by="me"
+    )
+    calls_send(client=mturk_client, at_once=1)
+    assert "NotifyWorkers" not in server.operations
+    approve_queue(assignment)
+    calls_send(client=mturk_client, at_once=1)
+    assert server.operations.count("NotifyWorkers") == 1
+    # From then on nothing waits.
+    trust_reinstate(campaign=zoo, worker=assignment.worker, stage=Stage.LINKS, by="me")
+    calls_send(client=mturk_client, at_once=1)
+    assert market.Message.objects.count() == 2
+    assert set(statuses().values()) == {CallStatus.DONE}
+
+
 def test_whom_nobody_can_write_to_is_given_up_after_days(
     zoo: models.Campaign, assignment: models.Assignment, mturk_client: MTurk
 ) -> None:
@@ -590,6 +630,9 @@ def test_a_call_that_is_overtaken_on_its_way_does_not_have_the_last_word(
     send(mturk_client)
     assert market.Qualification.objects.get().value == 100
     assert statuses() == {"trusted": CallStatus.DROPPED, "revoked": CallStatus.WAITING}
+    # Once whoever had claimed the first must have given up.
+    revoked = call_of("revoked")
+    assert revoked.next_try_at == revoked.created_at + CLAIM
     send(mturk_client, zoo)
     assert market.Qualification.objects.get().value == 0
     assert statuses() == {"trusted": CallStatus.DROPPED, "revoked": CallStatus.DONE}
@@ -604,7 +647,11 @@ def test_an_erased_worker_is_paid_and_told_nothing(
 ) -> None:
     approve_queue(assignment)
     bonus_queue(assignment=assignment, cents=5, reason="Thanks", key="b")
+    # The marketplace's refusals may say whom they are about.
+    models.OutboxCall.objects.update(last_error=f"no worker {assignment.worker.name}")
     worker_erase(worker=assignment.worker)
+    of_assignment = models.OutboxCall.objects.filter(assignment=assignment)
+    assert not of_assignment.exclude(last_error="").exists()
     # Queued by somebody who had not heard of it.
     qualify(zoo, assignment.worker, 100, "value")
     message(zoo, assignment.worker)

@@ -5,6 +5,7 @@ marketplace and a requester who has money.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -35,6 +36,7 @@ class Site:
 
     def __init__(self, database: str, redis_url: str, folder: Path) -> None:
         self.database = database
+        self.redis_url = redis_url
         self.folder = folder
         self.port = free_port()
         # Another host than the task pages', as in real life: the frame is a third party's.
@@ -71,8 +73,8 @@ class Site:
         assert fails or done.returncode == 0, f"{words}:\n{done.stdout}\n{done.stderr}"
         return done.stdout + (done.stderr if fails else "")
 
-    def start(self, name: str) -> None:
-        """Start one of the processes, and wait for the web server to answer."""
+    def start(self, name: str, *, waits: bool = True) -> None:
+        """Start one of the processes; `waits` for the web server to answer."""
         log = (self.folder / f"{name}.log").open("ab")
         with log:
             self.processes[name] = subprocess.Popen(
@@ -84,7 +86,7 @@ class Site:
                 stderr=log,
                 start_new_session=True,
             )
-        if name == "web":
+        if name == "web" and waits:
             wait_for(self.answers, "the site")
 
     def answers(self) -> bool:
@@ -97,16 +99,23 @@ class Site:
         finally:
             connection.close()
 
-    def stop(self) -> None:
-        """End all processes; whoever does not go when asked is made to."""
-        for process in self.processes.values():
+    def kill(self, name: str) -> None:
+        """Kill a process with all its children, without a word."""
+        process = self.processes[name]
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def stop(self, *names: str) -> None:
+        """End these processes, or all; whoever does not go when asked is made to."""
+        asked = [self.processes[name] for name in names or self.processes]
+        for process in asked:
             process.terminate()
         deadline = time.monotonic() + STOP_SECONDS
-        for process in self.processes.values():
+        for process in asked:
             try:
                 process.wait(timeout=max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
+                os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
     def log(self, name: str) -> str:

@@ -14,12 +14,13 @@ import pytest
 
 from annotation.pipeline.corpus import annotation_of
 from annotation.pipeline.facts import AcceptedImport, decode_body
-from annotation.pipeline.release import ReleasedImage, image_ids, read_image
+from annotation.pipeline.release import image_ids
 from annotation.pipeline.state import decode_state
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import TYPICAL, Crowd
 from tests.data.conftest import data_folder
-from tests.e2e.corpus import DEMO, corpus_write, guides_write
+from tests.e2e.corpus import corpus_write, guides_write
+from tests.e2e.launching import DEMO_CORPUS, Corpus, launch
 from tests.e2e.quality import Quality, difference, directly, quality_of
 from tests.e2e.site import Site, running_site
 from tests.processes import ROOT
@@ -32,31 +33,6 @@ WORKERS = 12
 SPAMMERS = 3
 SEED = 4
 MINUTES = 30
-# Minimums below the paper's: with ten items of probation, one in twenty good workers would fail
-# by bad luck at some stage. People who answer at random still do not come near them.
-SETTINGS = (
-    *("crowd.probation_items=10", "crowd.probation_limit=40", "crowd.check_share=0.2"),
-    *("crowd.gold_needed=30", "crowd.doubt_since=drop", "crowd.test_tries=4"),
-    *("crowd.budget_cents=90000", "crowd.daily_budget_cents=90000"),
-    # Large HITs, so that it does not take all day.
-    *("questions_per_hit.links=20", "questions_per_hit.verification=10"),
-    *("questions_per_hit.requirement=20", "questions_per_hit.drawing=10"),
-    *("questions_per_hit.quality=20", "questions_per_hit.coverage=20"),
-    *("minimum_performance.links=0.78", "minimum_performance.verification=0.75"),
-    *("minimum_performance.requirement=0.75", "minimum_performance.drawing=0.65"),
-    *("minimum_performance.quality=0.72", "minimum_performance.coverage=0.74"),
-)
-
-
-class Corpus(NamedTuple):
-    """A campaign to be: where its files are."""
-
-    campaign: str
-    folder: Path
-    guides: Path
-
-    def images(self) -> list[ReleasedImage]:
-        return [read_image(self.folder, name) for name in image_ids(self.folder)]
 
 
 class Told(NamedTuple):
@@ -71,15 +47,14 @@ class Told(NamedTuple):
 def corpora(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> list[Corpus]:
-    demo = Corpus("demo", DEMO, DEMO / "guides")
     photos = data_folder() / "photos"
     if not photos.is_dir():
-        return [demo]
+        return [DEMO_CORPUS]
     dataset = request.getfixturevalue("public_dataset")
     folder = tmp_path_factory.mktemp("public")
     names = corpus_write(dataset, photos, folder / "corpus", IMAGES, "e2e")
     guides_write(folder / "corpus", names, folder / "guides")
-    return [demo, Corpus(PUBLIC, folder / "corpus", folder / "guides")]
+    return [DEMO_CORPUS, Corpus(PUBLIC, folder / "corpus", folder / "guides")]
 
 
 def test_from_import_to_release(corpora: list[Corpus], postgres_url: str, tmp_path: Path) -> None:
@@ -93,18 +68,6 @@ def test_from_import_to_release(corpora: list[Corpus], postgres_url: str, tmp_pa
         for corpus in corpora:
             check_release(site, corpus, tmp_path / f"release-{corpus.campaign}")
         assert "every stored state is what its facts fold to" in site.manage("state_check")
-
-
-def launch(site: Site, corpus: Corpus) -> None:
-    name = ("--campaign", corpus.campaign)
-    site.manage(
-        *("corpus_import", str(corpus.folder), *name, "--gold"),
-        *("--images", str(corpus.folder / "photos")),
-    )
-    site.manage("guides_import", str(corpus.guides), *name)
-    site.manage("gold_make", *name, "--from-answer-key")
-    site.manage("campaign_settings", *name, *SETTINGS)
-    assert "is launched" in site.manage("campaign_launch", *name)
 
 
 def simulate(site: Site, corpora: list[Corpus]) -> dict[str, str]:
