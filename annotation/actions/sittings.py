@@ -15,7 +15,7 @@ from annotation.actions.guides import guide_ensure
 from annotation.actions.leases import leases_release, leases_take
 from annotation.actions.people import worker_ensure
 from annotation.actions.trusting import trust_note
-from annotation.models import CONSENT, SittingKind, SittingStatus
+from annotation.models import CONSENT, HitStatus, SittingKind, SittingStatus
 from annotation.pipeline.guides import GuideError, lesson_shown
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import DrawingWay, Settings
@@ -138,6 +138,10 @@ def _unknown(claim: Claim) -> SittingRefusedError:
 
 def _admit(arrived: Arrived) -> None:
     """Refuse a new sitting to whom the stage does not trust, in words for them."""
+    if arrived.hit.status == HitStatus.CLOSED:
+        raise SittingRefusedError(
+            Trouble.NOT_FOUND, "This HIT is over. Return it and take another, please."
+        )
     trust = arrived.standing.trust
     if arrived.hit.kind == SittingKind.TEST:
         if trust not in (Trust.NEW, Trust.TESTING):
@@ -297,6 +301,9 @@ def sitting_until(campaign: models.Campaign, now: datetime) -> datetime:
 
 def consent_give(*, claim: Claim, version: int) -> None:
     """Note that the worker has read this version of the campaign's consent text and agrees."""
+    if arrive(claim) is None:
+        # Whoever makes up HITs is not written down either.
+        raise _unknown(claim)
     guide = guide_ensure(campaign=_campaign(claim), topic=CONSENT)
     if guide.version != version:
         raise SittingRefusedError(

@@ -8,11 +8,11 @@ from typing import Any
 import boto3
 import msgspec
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError
 from botocore.parsers import ResponseParserError
 from django.conf import settings
 
-from annotation.crowd.errors import is_own_answer, sorted_error, stranger_error
+from annotation.crowd.errors import is_own_answer, sorted_error, stranger_error, without_names
 
 # A call, tried twice, is over well before its claim is (`actions.outbox.CLAIM`).
 CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 15, 2
@@ -67,7 +67,8 @@ class MTurk:
         try:
             answer = operation(**params)
         except (BotoCoreError, ClientError, ResponseParserError) as error:
-            raise sorted_error(error) from error
+            named = params.get("WorkerIds") or [params.get("WorkerId")]
+            raise sorted_error(error, [name for name in named if name]) from error
         if not is_own_answer(answer):
             raise stranger_error(answer)
         return answer
@@ -224,7 +225,10 @@ class MTurk:
             self.boto.notify_workers, WorkerIds=[worker], Subject=subject, MessageText=text
         )
         failures = answer.get("NotifyWorkersFailureStatuses", [])
-        return str(failures[0].get("NotifyWorkersFailureMessage", "refused")) if failures else ""
+        if not failures:
+            return ""
+        problem = str(failures[0].get("NotifyWorkersFailureMessage", "refused"))
+        return without_names(problem, [worker])
 
 
 def is_configured() -> bool:
@@ -255,7 +259,7 @@ def boto_client(
     endpoint: str, key_id: str, secret: str, region: str = "us-east-1", *, tries: int = TRIES
 ) -> Any:
     """Make boto3's own client. A session of its own: the default one is not for threads."""
-    return boto3.Session().client(
+    client = boto3.Session().client(
         "mturk",
         endpoint_url=endpoint,
         region_name=region,
@@ -267,6 +271,16 @@ def boto_client(
             retries={"mode": "standard", "total_max_attempts": tries},
         ),
     )
+    client.meta.events.register("before-parse.mturk", _cut_off_refuse)
+    return client
+
+
+def _cut_off_refuse(response_dict: Mapping[str, Any], **_: Any) -> None:
+    """Take an answer that broke off for none; boto3 reads it as one with nothing in it."""
+    length = response_dict["headers"].get("Content-Length")
+    body = response_dict["body"]
+    if len(body) != int(length) if length is not None else not body:
+        raise ConnectionClosedError(endpoint_url="the marketplace")
 
 
 def cents(amount: str) -> int:

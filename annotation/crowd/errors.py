@@ -1,7 +1,7 @@
 """What a call to the marketplace can come to, other than success."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from botocore.exceptions import (
@@ -56,14 +56,17 @@ class RefusedError(CrowdError):
         self.message = message
 
 
-def sorted_error(error: Exception) -> CrowdError:
-    """Return what an error of boto3's means to us."""
+def sorted_error(error: Exception, workers: Collection[str] = ()) -> CrowdError:
+    """Return what an error of boto3's means to us; the words name none of the workers.
+
+    They are kept, and erasing a worker would have to find them.
+    """
     if isinstance(error, ClientError):
-        return _answered(error)
+        return _answered(error, workers)
     if isinstance(error, ParamValidationError):
-        return RefusedError("ParamValidation", str(error))
+        return RefusedError("ParamValidation", without_names(str(error), workers))
     # Without an answer that can be read it may have been carried out all the same.
-    words = f"{type(error).__name__}: {error}"
+    words = without_names(f"{type(error).__name__}: {error}", workers)
     unreachable = isinstance(error, HTTPClientError | ConnectionError)
     return UnreachableError(words) if unreachable else TryAgainError(words)
 
@@ -83,13 +86,21 @@ def stranger_error(answer: Mapping[str, Any]) -> TryAgainError:
     return TryAgainError(f"Something else answered in the marketplace's place (HTTP {status}).")
 
 
-def _answered(error: ClientError) -> CrowdError:
+def without_names(words: str, workers: Collection[str]) -> str:
+    """Leave out who the workers are."""
+    for worker in workers:
+        words = words.replace(worker, "(the worker)")
+    return words
+
+
+def _answered(error: ClientError, workers: Collection[str]) -> CrowdError:
     answer: dict[str, Any] = dict(error.response)
     if not is_own_answer(answer):
         return stranger_error(answer)
     general = str(answer.get("Error", {}).get("Code", ""))
     code = str(answer.get("TurkErrorCode") or general).removeprefix(PREFIX)
     message = _TIME.sub("", str(answer.get("Message") or answer.get("Error", {}).get("Message")))
+    message = without_names(message, workers)
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code in _OUR_SETTINGS or code == "InsufficientFunds":
         return TryAgainError(f"{code}: {message}", slow=True)

@@ -1,8 +1,6 @@
 """Which questions a worker gets, and what a sitting holds."""
 
-from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -16,7 +14,6 @@ from annotation import models
 from annotation.models import SittingKind, SittingStatus
 from annotation.pipeline.answers import decode_answer
 from annotation.pipeline.guides import Lesson, is_right
-from annotation.pipeline.independence import may_answer
 from annotation.pipeline.questions import Question, Stage, question_from_key
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import ImageState
@@ -72,28 +69,23 @@ def questions_choose(
     """Choose questions for a worker's sitting: free, new to them, of nearly finished images first.
 
     So images get finished, not only begun. The one place that decides who gets what. Called in a
-    transaction. On PostgreSQL what is chosen is locked until its end, and what others
-    are choosing at this moment is passed over. One statement, read only as far as needed.
+    transaction. On PostgreSQL what is chosen is locked until its end, and what others are choosing
+    at this moment is passed over. One statement.
     """
-    # PostgreSQL locks a row when it is read: no more at a time than are needed.
-    rows = _free_questions(campaign, stage, worker).select_for_update(
-        skip_locked=True, of=("self",)
-    )
-    return list(islice(_for_worker(rows.iterator(chunk_size=limit), worker), limit))
+    rows = _askable(campaign, stage).filter(_open_to(worker), ~Exists(_live_leases()))
+    return [
+        Choice(
+            image_id=row.image_id,
+            question=question_from_key(row.key),
+            state=row.image.stored_state.state,
+        )
+        for row in rows.select_for_update(skip_locked=True, of=("self",))[:limit]
+    ]
 
 
-def _for_worker(rows: Iterable[models.OpenQuestion], worker: models.Worker) -> Iterator[Choice]:
-    for row in rows:
-        question = question_from_key(row.key)
-        state = row.image.stored_state.state
-        if may_answer(state, question, worker.pk):
-            yield Choice(image_id=row.image_id, question=question, state=state)
-
-
-def _free_questions(
-    campaign: models.Campaign, stage: Stage, worker: models.Worker
-) -> QuerySet[models.OpenQuestion]:
-    return _askable(campaign, stage).filter(~Exists(_live_leases()), ~Exists(_judged(worker)))
+def _open_to(worker: models.Worker) -> Q:
+    """Return the condition that a worker may answer a question and has not answered it."""
+    return ~Q(kept_out__contains=f",{worker.pk},") & Q(~Exists(_judged(worker)))
 
 
 def _askable(campaign: models.Campaign, stage: Stage) -> QuerySet[models.OpenQuestion]:
@@ -123,15 +115,8 @@ def why_empty(campaign: models.Campaign, stage: Stage, worker: models.Worker) ->
     """Say why there is no question for a worker: others have what is left, or nothing is."""
     # What is free now was passed over because somebody is choosing it. One statement, and so one
     # moment: between two, a question that goes from hand to hand would be seen in neither.
-    rows = (
-        _askable(campaign, stage)
-        .annotate(is_leased=Exists(_live_leases()))
-        .filter(Q(is_leased=True) | ~Exists(_judged(worker)))
-    )
-    for row in rows.iterator(chunk_size=1):
-        if row.is_leased or any(_for_worker([row], worker)):
-            return "with_others"
-    return "nothing_left"
+    is_there = _askable(campaign, stage).filter(Exists(_live_leases()) | _open_to(worker)).exists()
+    return "with_others" if is_there else "nothing_left"
 
 
 def campaign_find(campaign_id: int) -> models.Campaign | None:

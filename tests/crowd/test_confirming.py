@@ -8,13 +8,14 @@ from msgspec.structs import replace
 
 from annotation import models
 from annotation.actions.answering import sitting_finish
-from annotation.actions.confirming import NO_ANSWERS, assignment_confirm
+from annotation.actions.confirming import NO_ANSWERS, assignment_confirm, sitting_confirm
+from annotation.actions.facts import judgments_record
 from annotation.actions.images import image_withdraw
 from annotation.actions.people import worker_ensure, worker_erase
 from annotation.actions.trusting import trust_revoke
 from annotation.models import CallStatus, Operation, SittingStatus
-from annotation.pipeline.facts import Doubt, decode_body
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.facts import Doubt, Judgment, decode_body
+from annotation.pipeline.questions import Stage, question_from_key
 from annotation.pipeline.settings import CrowdSettings
 from annotation.pipeline.trust import Trust
 from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
@@ -257,3 +258,40 @@ def test_an_erased_workers_finished_sitting_is_still_confirmed_and_paid(
     assert not models.Worker.objects.filter(name="A1").exists()
     assert [call.status for call in calls(Operation.APPROVE)] == [CallStatus.WAITING]
     check_states()
+
+
+def test_an_erased_worker_does_not_come_back_by_what_they_submitted_without_answers(
+    campaign: models.Campaign,
+) -> None:
+    claim = turn(campaign, "A1", 1)
+    told = submitted(claim)
+    first = assignment_confirm(hit=hit_of(claim), submitted=told)
+    worker_erase(worker=first.worker)
+    assert assignment_confirm(hit=hit_of(claim), submitted=told) == first
+    assert not models.Worker.objects.filter(name="A1").exists()
+    assert len(calls(Operation.REJECT)) == 1
+
+
+def test_a_refused_judgment_says_nothing_of_the_next_ones_drawer(
+    campaign: models.Campaign,
+) -> None:
+    """Recorded judgments are held against their own questions, whatever else was refused."""
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    sitting = sit(claim)
+    finished = sitting_finish(claim=claim, answers=right_answers(sitting))
+    first = sitting.questions.order_by("image_id", "number").first()
+    assert first is not None
+    contrary = Judgment(
+        worker=finished.worker_id, question=question_from_key(first.key), answer="no"
+    )
+    judgments_record(image_id=first.image_id, judgments=[contrary])
+    confirmed = sitting_confirm(sitting=finished)
+    assert (confirmed.recorded, len(confirmed.refused)) == (9, 1)
+    assert first.key in confirmed.refused[0]
+    facts = models.Fact.objects.filter(worker=finished.worker).order_by("pk")
+    assert [(fact.image_id, fact.question) for fact in facts[1:]] == list(
+        sitting.questions.exclude(pk=first.pk)
+        .order_by("image_id", "number")
+        .values_list("image_id", "key")
+    )

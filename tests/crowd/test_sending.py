@@ -11,9 +11,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from annotation import models
-from annotation.actions.outbox import call_queue, call_retry
+from annotation.actions.outbox import CLAIM, call_queue, call_retry
 from annotation.actions.paying import BonusError, bonus_queue
 from annotation.actions.people import worker_ensure, worker_erase
+from annotation.actions.trusting import trust_reinstate, trust_revoke
 from annotation.crowd.client import MTurk
 from annotation.crowd.errors import UnreachableError
 from annotation.crowd.sending import HANDLERS, calls_send
@@ -572,6 +573,24 @@ def test_messages_wait_until_the_worker_can_be_written_to(
     assert market.Message.objects.get().text == "You are trusted now."
 
 
+def test_a_first_message_goes_out_with_the_first_payment(
+    zoo: models.Campaign, assignment: models.Assignment, mturk_client: MTurk, server: InProcess
+) -> None:
+    trust_revoke(
+        campaign=zoo, worker=assignment.worker, stage=Stage.LINKS, reason="Too quick", by="me"
+    )
+    calls_send(client=mturk_client, at_once=1)
+    assert "NotifyWorkers" not in server.operations
+    approve_queue(assignment)
+    calls_send(client=mturk_client, at_once=1)
+    assert server.operations.count("NotifyWorkers") == 1
+    # From then on nothing waits.
+    trust_reinstate(campaign=zoo, worker=assignment.worker, stage=Stage.LINKS, by="me")
+    calls_send(client=mturk_client, at_once=1)
+    assert market.Message.objects.count() == 2
+    assert set(statuses().values()) == {CallStatus.DONE}
+
+
 def test_whom_nobody_can_write_to_is_given_up_after_days(
     zoo: models.Campaign, assignment: models.Assignment, mturk_client: MTurk
 ) -> None:
@@ -611,6 +630,9 @@ def test_a_call_that_is_overtaken_on_its_way_does_not_have_the_last_word(
     send(mturk_client)
     assert market.Qualification.objects.get().value == 100
     assert statuses() == {"trusted": CallStatus.DROPPED, "revoked": CallStatus.WAITING}
+    # Once whoever had claimed the first must have given up.
+    revoked = call_of("revoked")
+    assert revoked.next_try_at == revoked.created_at + CLAIM
     send(mturk_client, zoo)
     assert market.Qualification.objects.get().value == 0
     assert statuses() == {"trusted": CallStatus.DROPPED, "revoked": CallStatus.DONE}

@@ -4,6 +4,7 @@ For a site where nobody works and nothing is sent at the moment.
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Final
 
 from tests.e2e.site import Site
@@ -24,8 +25,15 @@ _OURS: Final = (
 
 def submitted(site: Site) -> int:
     """Count what workers have submitted."""
+    return len(site.select(_THEIRS))
+
+
+def paid_since(site: Site, moment: datetime) -> int:
+    """Count what was submitted since then and has been paid, as we have noted."""
     [(count,)] = site.select(
-        "SELECT count(*) FROM marketplace_assignment WHERE submitted_at > '-infinity'"
+        "SELECT count(*) FROM annotation_payment p"
+        " JOIN annotation_assignment a ON a.id = p.assignment_id WHERE a.submitted_at > %s",
+        (moment,),
     )
     return int(count)
 

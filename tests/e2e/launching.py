@@ -37,7 +37,8 @@ class Corpus(NamedTuple):
 DEMO_CORPUS = Corpus("demo", DEMO, DEMO / "guides")
 
 
-def launch(site: Site, corpus: Corpus) -> None:
+def launch(site: Site, corpus: Corpus, *settings: str) -> None:
+    """Import a corpus, prepare and launch it; `settings` are on top of those above."""
     name = ("--campaign", corpus.campaign)
     site.manage(
         *("corpus_import", str(corpus.folder), *name, "--gold"),
@@ -45,5 +46,5 @@ def launch(site: Site, corpus: Corpus) -> None:
     )
     site.manage("guides_import", str(corpus.guides), *name)
     site.manage("gold_make", *name, "--from-answer-key")
-    site.manage("campaign_settings", *name, *SETTINGS)
+    site.manage("campaign_settings", *name, *SETTINGS, *settings)
     assert "is launched" in site.manage("campaign_launch", *name)

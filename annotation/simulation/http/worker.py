@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 # Now and then somebody gives a HIT back, and a browser reaches the server with a draft.
 RETURNS: Final = 0.02
 DRAFTS: Final = 0.2
+SECOND_THOUGHTS: Final = 1.5
 # Most go on with the same work as long as there is some.
 CHANGES: Final = 0.15
 # How long to rest, in seconds, when there is nothing to do: longer each time.
@@ -152,8 +153,9 @@ class HttpWorker:
             place = self._site.accept(group)
             task = task_of(place.frame) if place else None
             if place is None or task is None:
-                self._leave(group, SHORTEST_REST)
+                # Somebody was quicker. There is little to do for so many: no need to hurry.
                 group = ""
+                self._wait()
                 continue
             outcome = self._work(place, task)
             self._refusals[group] += outcome is Outcome.REFUSED
@@ -230,6 +232,8 @@ class HttpWorker:
         if self._random.random() < DRAFTS:
             page.draft(self._random.choice(answers))
         if self._random.random() < RETURNS:
+            # Nobody decides that within a second.
+            self.plan.stopping.wait(SECOND_THOUGHTS)
             return Outcome.RETURNED
         return self._submit(page, self._finish(page, answers))
 
