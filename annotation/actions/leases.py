@@ -67,7 +67,9 @@ class _Choosing:
         if len(chosen) == wanted or self._has_expired:
             return chosen
         self._has_expired = True
-        return self._choose(wanted) if leases_expire() else chosen
+        leases_expire()
+        # Even if there was nothing to release: somebody else may have done it while we waited.
+        return self._choose(wanted)
 
     def _choose(self, wanted: int) -> list[Choice]:
         sitting = self.sitting
