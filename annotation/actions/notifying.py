@@ -50,7 +50,9 @@ def events_take(*, events: Sequence[PlatformEvent]) -> None:
     hits = list(models.Hit.objects.filter(later | places).order_by("pk").select_for_update())
     if not hits:
         return
-    if look and models.Hit.objects.filter(later).update(look_at=Now()):
+    # Only what is locked: one that was due and has been looked at since is news to nobody.
+    found = models.Hit.objects.filter(later, pk__in=[hit.pk for hit in hits])
+    if look and found.update(look_at=Now()):
         wake("crowd_look")
     changed = [hit for hit in hits if _place_note(hit, taken, given_back)]
     if changed:

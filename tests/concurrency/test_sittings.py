@@ -130,7 +130,7 @@ def test_what_is_given_back_at_this_moment_is_not_nothing(tmp_path: Path) -> Non
     holder = opened(claim_of(campaign))
     claim = claim_of(campaign, worker="A2")
     agree(claim)
-    given_back = []
+    given_back: list[int] = []
 
     def give_back_after_the_first_look(execute: Any, sql: str, *rest: Any) -> Any:
         result = execute(sql, *rest)
