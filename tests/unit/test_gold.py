@@ -364,6 +364,9 @@ def test_what_is_no_verification_question() -> None:
         "tokens 0 to 99 are not in caption 1": replace(
             links, shown=Shown(captions=(1,), marks=(Mark(0, 1, 0, 99, 1),) * 2)
         ),
+        "is no mention of caption 1, and workers would see that": replace(
+            links, shown=Shown(captions=(1,), marks=(Mark(0, 1, 0, 1, 1),) * 2)
+        ),
         "no mention 99": replace(
             links, shown=Shown(captions=(1,), marks=(Mark(99, 1, 0, 1, 1),) * 2)
         ),
