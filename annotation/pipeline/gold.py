@@ -131,20 +131,25 @@ def _shape_problem(gold: Gold, state: ImageState) -> str | None:
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A verification question that is in use, by its number; `uses` by whomever."""
+    """A verification question that is in use, by its number; `uses` by whomever.
+
+    `is_judged`: the worker has answered real questions of the stage about the image.
+    """
 
     number: int
     image: str
     answer: str
     uses: int = 0
+    is_judged: bool = False
 
 
 def choose_gold(offers: Iterable[Offer], seen: Collection[int], count: int, seed: str) -> list[int]:
     """Return up to `count` numbers of a stage's verification questions for a worker.
 
     Never one they have seen. Each answer as often as the others, as far as there are any, so that
-    the same answer to everything fails; among those with the same answer the least used, by lot;
-    and no image twice, as long as there are others. Fewer than asked for if there are no more.
+    the same answer to everything fails; among those with the same answer the least used, by lot,
+    but first those of images that the worker has not judged; and no image twice, as long as
+    there are others. Fewer than asked for if there are no more.
     """
     random = Random(f"gold/{seed}")
     by_answer: dict[str, list[Offer]] = defaultdict(list)
@@ -153,7 +158,7 @@ def choose_gold(offers: Iterable[Offer], seen: Collection[int], count: int, seed
             by_answer[offer.answer].append(offer)
     for group in by_answer.values():
         random.shuffle(group)
-        group.sort(key=lambda offer: offer.uses)
+        group.sort(key=lambda offer: (offer.is_judged, offer.uses))
     groups = [by_answer[answer] for answer in sorted(by_answer)]
     random.shuffle(groups)
     chosen = _in_turn(groups, count)
