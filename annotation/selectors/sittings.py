@@ -1,8 +1,7 @@
 """Which questions a worker gets, and what a sitting holds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
-from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -17,6 +16,7 @@ from annotation.models import SittingKind, SittingStatus
 from annotation.pipeline.answers import decode_answer
 from annotation.pipeline.guides import Lesson, is_right
 from annotation.pipeline.independence import may_answer
+from annotation.pipeline.mixing import spread
 from annotation.pipeline.questions import Question, Stage, question_from_key
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import ImageState
@@ -67,19 +67,25 @@ class Score(msgspec.Struct, frozen=True):
 
 
 def questions_choose(
-    campaign: models.Campaign, stage: Stage, worker: models.Worker, limit: int
+    campaign: models.Campaign,
+    stage: Stage,
+    worker: models.Worker,
+    limit: int,
+    images: Collection[int] = (),
 ) -> list[Choice]:
     """Choose questions for a worker's sitting: free, new to them, of nearly finished images first.
 
-    So images get finished, not only begun. The one place that decides who gets what. Called in a
-    transaction. On PostgreSQL what is chosen is locked until its end, and what others
-    are choosing at this moment is passed over. One statement, read only as far as needed.
+    So images get finished, not only begun. Of an image only one, and none of the `images` that
+    the sitting has already, as long as there are others. The one place that decides who gets
+    what. Called in a transaction. On PostgreSQL what is looked at is locked until its end, and
+    what others are looking at is passed over. One statement, read only as far as needed.
     """
     # PostgreSQL locks a row when it is read: no more at a time than are needed.
     rows = _free_questions(campaign, stage, worker).select_for_update(
         skip_locked=True, of=("self",)
     )
-    return list(islice(_for_worker(rows.iterator(chunk_size=limit), worker), limit))
+    choices = _for_worker(rows.iterator(chunk_size=limit), worker)
+    return spread(choices, lambda choice: choice.image_id, limit, images)
 
 
 def _for_worker(rows: Iterable[models.OpenQuestion], worker: models.Worker) -> Iterator[Choice]:
