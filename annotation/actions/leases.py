@@ -1,6 +1,6 @@
 """Leases: while a question is in somebody's sitting, nobody else gets it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -41,11 +41,14 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
     gold = gold_for(sitting.campaign, stage, sitting.worker, checks, seed) if checks else []
     # Where verification questions run out, trusted workers get real ones instead; nobody else.
     choosing = _Choosing(sitting)
-    chosen = choosing.choose(size - (len(gold) if trust is Trust.TRUSTED else checks))
+    wanted = size - (len(gold) if trust is Trust.TRUSTED else checks)
+    chosen = choosing.choose(wanted, {one.image_id for one in gold})
     if not chosen and trust is Trust.TRUSTED:
         return []
     leases = [_lease(sitting, choice) for choice in chosen]
-    rows = mix(leases, [_check(sitting, one) for one in gold], seed)
+    rows = mix([*leases, *(_check(sitting, one) for one in gold)], seed)
+    for number, row in enumerate(rows, start=1):
+        row.number = number
     return _insert(choosing, rows) if rows else []
 
 
@@ -60,25 +63,28 @@ class _Choosing:
         self.sitting = sitting
         self._has_expired = False
 
-    def choose(self, wanted: int) -> list[Choice]:
+    def choose(self, wanted: int, images: Collection[int]) -> list[Choice]:
+        """Choose so many questions, of other images than the sitting has, if there are any."""
         if not wanted:
             return []
-        chosen = self._choose(wanted)
+        chosen = self._choose(wanted, images)
         if len(chosen) == wanted or self._has_expired:
             return chosen
         self._has_expired = True
         leases_expire()
         # Even if there was nothing to release: somebody else may have done it while we waited.
-        return self._choose(wanted)
+        return self._choose(wanted, images)
 
-    def _choose(self, wanted: int) -> list[Choice]:
+    def _choose(self, wanted: int, images: Collection[int]) -> list[Choice]:
         sitting = self.sitting
-        return questions_choose(sitting.campaign, Stage(sitting.stage), sitting.worker, wanted)
+        stage = Stage(sitting.stage)
+        return questions_choose(sitting.campaign, stage, sitting.worker, wanted, images)
 
 
-def _lease(sitting: models.Sitting, choice: Choice) -> models.SittingQuestion:
+def _lease(sitting: models.Sitting, choice: Choice, number: int = 0) -> models.SittingQuestion:
     return models.SittingQuestion(
         sitting=sitting,
+        number=number,
         image_id=choice.image_id,
         key=choice.question.key,
         shown=encode_shown(shown(choice.state, choice.question)),
@@ -98,27 +104,26 @@ def _check(sitting: models.Sitting, gold: models.GoldQuestion) -> models.Sitting
 def _insert(
     choosing: _Choosing, rows: Sequence[models.SittingQuestion]
 ) -> list[models.SittingQuestion]:
-    """Put questions into a sitting; for those that others got meanwhile it gets other ones."""
+    """Put questions into a sitting; others take the places of those somebody got meanwhile."""
     sitting = choosing.sitting
     questions: list[models.SittingQuestion] = []
-    tried = 0
     for _ in range(TRIES):
-        for number, row in enumerate(rows, start=tried + 1):
-            row.number = number
-        tried += len(rows)
         # In an order that all keep to: two who insert at once wait for each other at most once.
         models.SittingQuestion.objects.bulk_create(
             sorted(rows, key=lambda row: (row.image_id, row.key)), ignore_conflicts=True
         )
         questions = sitting_questions(sitting)
-        # The numbers of what others got stay unused. A verification question that the worker got
-        # in another sitting this moment is not made up for.
+        # A verification question that the worker got in another sitting this moment is not made
+        # up for.
         leased = {(question.image_id, question.key) for question in questions}
-        lost = sum(bool(row.key) and (row.image_id, row.key) not in leased for row in rows)
-        chosen = choosing.choose(lost)
+        lost = [row.number for row in rows if row.key and (row.image_id, row.key) not in leased]
+        chosen = choosing.choose(len(lost), {question.image_id for question in questions})
         if not chosen:
             break
-        rows = [_lease(sitting, choice) for choice in chosen]
+        # At the end they would be known not to be verification questions.
+        rows = [
+            _lease(sitting, choice, number) for choice, number in zip(chosen, lost, strict=False)
+        ]
     return questions
 
 

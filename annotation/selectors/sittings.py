@@ -1,5 +1,6 @@
 """Which questions a worker gets, and what a sitting holds."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Literal
 
@@ -14,6 +15,7 @@ from annotation import models
 from annotation.models import SittingKind, SittingStatus
 from annotation.pipeline.answers import decode_answer
 from annotation.pipeline.guides import Lesson, is_right
+from annotation.pipeline.mixing import spread
 from annotation.pipeline.questions import Question, Stage, question_from_key
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import ImageState
@@ -64,23 +66,34 @@ class Score(msgspec.Struct, frozen=True):
 
 
 def questions_choose(
-    campaign: models.Campaign, stage: Stage, worker: models.Worker, limit: int
+    campaign: models.Campaign,
+    stage: Stage,
+    worker: models.Worker,
+    limit: int,
+    images: Collection[int] = (),
 ) -> list[Choice]:
     """Choose questions for a worker's sitting: free, new to them, of nearly finished images first.
 
-    So images get finished, not only begun. The one place that decides who gets what. Called in a
-    transaction. On PostgreSQL what is chosen is locked until its end, and what others are choosing
-    at this moment is passed over. One statement.
+    So images get finished, not only begun. Of an image only one, and none of the `images` that
+    the sitting has already, as long as there are others. The one place that decides who gets
+    what. Called in a transaction. On PostgreSQL what is looked at is locked until its end, and
+    what others are looking at is passed over. One statement, read only as far as needed.
     """
-    rows = _askable(campaign, stage).filter(_open_to(worker), ~Exists(_live_leases()))
-    return [
+    rows = (
+        _askable(campaign, stage)
+        .filter(_open_to(worker), ~Exists(_live_leases()))
+        .select_for_update(skip_locked=True, of=("self",))
+    )
+    # PostgreSQL locks a row when it is read: no more at a time than are needed.
+    choices = (
         Choice(
             image_id=row.image_id,
             question=question_from_key(row.key),
             state=row.image.stored_state.state,
         )
-        for row in rows.select_for_update(skip_locked=True, of=("self",))[:limit]
-    ]
+        for row in rows.iterator(chunk_size=limit)
+    )
+    return spread(choices, lambda choice: choice.image_id, limit, images)
 
 
 def _open_to(worker: models.Worker) -> Q:

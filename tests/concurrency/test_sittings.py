@@ -99,6 +99,9 @@ def test_who_comes_second_gets_as_many_of_what_is_left(tmp_path: Path) -> None:
     assert taken is not None
     assert not quicker
     assert len(keys(taken)) == 10
+    # In the places of those that are gone: at the end all would know that they are no checks.
+    numbers = taken.questions.order_by("number").values_list("number", flat=True)
+    assert list(numbers) == list(range(1, 11))
 
 
 def test_what_others_are_choosing_at_this_moment_is_with_others(tmp_path: Path) -> None:
