@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 CLIENTS = 200
-SITTINGS = 10
+SITTINGS = 50
 # Fewer than all clients at once could take, and more than all of them judge in the end: there is
 # always something that is open, and often nothing that is free.
 OPEN = 360
