@@ -1,6 +1,9 @@
 """What Celery's scheduler wakes. Each may run at any time, twice at once, or not for days."""
 
+import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from celery import shared_task
 
@@ -14,6 +17,8 @@ from annotation.crowd.client import crowd_client, is_configured
 from annotation.crowd.looking import hits_look
 from annotation.crowd.sending import calls_send
 from annotation.selectors.supply import campaigns_launched
+
+log = logging.getLogger(__name__)
 
 # A task that has this long behind it leaves what is left to the next.
 LONGEST_SECONDS = 20
@@ -42,16 +47,30 @@ def crowd_look() -> None:
 def crowd_supply() -> None:
     """Publish and take back HITs, as open questions and money justify."""
     for campaign in campaigns_launched():
-        hits_plan(campaign=campaign)
+        with _alone(f"planning the supply of {campaign}"):
+            hits_plan(campaign=campaign)
 
 
 @shared_task(name="crowd_sweep")
 def crowd_sweep() -> None:
     """Do what is due by the clock, or was left behind by somebody who died."""
     heartbeat_note()
-    leases_expire()
-    while doubts_raise():
-        pass
+    with _alone("giving leases back"):
+        leases_expire()
+    with _alone("raising doubts"):
+        while doubts_raise():
+            pass
     for campaign in campaigns_launched():
-        starving_mark(campaign=campaign)
-        gold_review(campaign=campaign)
+        with _alone(f"marking starving questions of {campaign}"):
+            starving_mark(campaign=campaign)
+        with _alone(f"reviewing verification questions of {campaign}"):
+            gold_review(campaign=campaign)
+
+
+@contextmanager
+def _alone(what: str) -> Iterator[None]:
+    """Let what goes wrong here keep nothing else from being done; the next run tries it again."""
+    try:
+        yield
+    except Exception:
+        log.exception("%s has failed", what)

@@ -99,11 +99,13 @@ def postgres() -> Iterator[str]:
             )
             # Durability is pointless for data that is thrown away, and costs half the run time.
             fast = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
+            # 200 clients with a connection each are one of the tests.
+            many = ("max_connections=300",)
             server = subprocess.Popen(
                 [
                     installed / "bin" / "postgres",
                     *("-D", str(data), "-k", str(data), "-h", ""),
-                    *(word for setting in fast for word in ("-c", setting)),
+                    *(word for setting in fast + many for word in ("-c", setting)),
                 ],
                 user=user,
                 cwd=data,

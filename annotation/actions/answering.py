@@ -183,14 +183,12 @@ def answers_put(*, sitting: models.Sitting, answers: Mapping[int, Answer], now: 
     """Finish a locked sitting that may have lapsed with answers that came another way."""
     images = models.Image.objects.filter(withdrawn_at=None)
     questions = list(
-        sitting.questions.filter(number__in=answers, image__in=images)
-        .select_related("image")
-        .order_by("number")
+        sitting.questions.filter(image__in=images).select_related("image").order_by("number")
     )
-    if not questions or len(questions) < len(answers):
-        raise SittingRefusedError(
-            Trouble.BAD_REQUEST, "These answers are to other questions than the sitting's."
-        )
+    # All of them, as from the page: who could leave some out would choose what is checked.
+    _check_numbers(sitting, questions, answers)
+    if not questions:
+        raise SittingRefusedError(Trouble.BAD_REQUEST, "The sitting has no questions any more.")
     _finish(sitting, questions, answers, now)
 
 

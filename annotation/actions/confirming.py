@@ -14,26 +14,23 @@ from django.db import transaction
 from django.db.models import F
 
 from annotation import models
-from annotation.actions.facts import (
-    AlreadyJudgedError,
-    Outcome,
-    facts_record,
-)
+from annotation.actions.drawing_checks import drawings_check
+from annotation.actions.judging import Heard, judgments_hear
 from annotation.actions.leases import leases_release
 from annotation.actions.outbox import call_queue
-from annotation.actions.people import ERASED, worker_ensure
+from annotation.actions.people import worker_ensure
 from annotation.actions.recovering import sitting_recover
 from annotation.actions.trusting import qualification_queue, trust_notes
 from annotation.models import AssignmentStatus, Operation, SittingKind, SittingStatus
 from annotation.pipeline.answers import decode_answer, judgment_of
-from annotation.pipeline.facts import Doubt, FactRefusedError, Judgment
+from annotation.pipeline.facts import Judgment
 from annotation.pipeline.gold import is_right
-from annotation.pipeline.questions import GOOD, Stage, question_from_key
-from annotation.pipeline.state import find_box
-from annotation.pipeline.trust import Checked, Event, FinishedTest, Standing, Trust
+from annotation.pipeline.questions import Stage, question_from_key
+from annotation.pipeline.terms import REVOKED_VALUE
+from annotation.pipeline.trust import Checked, FinishedTest, Standing, Trust
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim, claim_proof, settings_of, sitting_score
-from annotation.selectors.trust import Drawn, box_key, drawings_find, standing_of
+from annotation.selectors.trust import standing_of
 from config.waking import wake
 
 log = logging.getLogger(__name__)
@@ -86,19 +83,10 @@ def assignment_confirm(*, hit: models.Hit, submitted: Submitted) -> models.Assig
 
 def _assignment_find(hit: models.Hit, submitted: Submitted) -> models.Assignment | None:
     """Return the assignment if it was confirmed before; whose it was may be forgotten by now."""
-    found = hit.assignments.select_related("worker", "sitting").filter(
-        assignment_id=submitted.assignment_id
-    )
-    proof = _proof(hit, submitted)
-    return next(
-        (
-            one
-            for one in found
-            if one.worker.name == submitted.worker
-            # Without a sitting there is no proof; but what was submitted is nobody else's any more.
-            or (one.sitting.proof == proof if one.sitting else one.worker.name.startswith(ERASED))
-        ),
-        None,
+    return (
+        hit.assignments.select_related("worker", "sitting")
+        .filter(proof=_proof(hit, submitted))
+        .first()
     )
 
 
@@ -127,7 +115,7 @@ def _sitting_find(hit: models.Hit, submitted: Submitted) -> models.Sitting | Non
     if finished is not None:
         return finished
     return sitting_recover(
-        proof=proof, fields=submitted.fields, submitted_at=submitted.submitted_at
+        hit=hit, proof=proof, fields=submitted.fields, submitted_at=submitted.submitted_at
     )
 
 
@@ -153,6 +141,7 @@ def _assignment_note(
         hit=hit,
         assignment_id=submitted.assignment_id,
         worker=worker,
+        proof=_proof(hit, submitted),
         sitting=sitting,
         submitted_at=submitted.submitted_at,
         reason="" if sitting else NO_ANSWERS,
@@ -189,20 +178,23 @@ def _decide(hit: models.Hit, assignment: models.Assignment) -> None:
 # Tests
 
 
+@transaction.atomic
 def test_confirm(*, sitting: models.Sitting) -> Standing:
     """Note how a finished test went; who passes can begin."""
     score = sitting_score(sitting)
     if sitting.kind != SittingKind.TEST or score is None:
         raise NotFinishedError(f"sitting {sitting.pk} is no finished test")
+    finished = FinishedTest(right=score.right, asked=score.asked, needed=score.needed)
     standing = trust_notes(
         campaign=sitting.campaign,
         worker=sitting.worker,
         stage=Stage(sitting.stage),
-        events={f"test/{sitting.pk}": FinishedTest(right=score.right, asked=score.asked)},
+        events={f"test/{sitting.pk}": finished},
     )
+    _confirmed(sitting)
+    # Still under the lock of the standing: another test that was passed meanwhile comes after.
     if standing.trust is Trust.TESTING:
         _test_over(sitting)
-    _confirmed(sitting)
     return standing
 
 
@@ -213,14 +205,14 @@ def _test_over(sitting: models.Sitting) -> None:
         worker=sitting.worker,
         stage=sitting.stage,
         kind=SittingKind.TEST,
-        status=SittingStatus.FINISHED,
+        confirmed_at__isnull=False,
     ).count()
     if taken >= settings_of(sitting.campaign).crowd.test_tries:
         qualification_queue(
             campaign=sitting.campaign,
             worker=sitting.worker,
             stage=Stage(sitting.stage),
-            value=0,
+            value=REVOKED_VALUE,
             cause=f"test/{sitting.pk}",
         )
 
@@ -238,24 +230,18 @@ def sitting_confirm(*, sitting: models.Sitting) -> Confirmed:
     if sitting.kind != SittingKind.WORK or sitting.status != SittingStatus.FINISHED:
         raise NotFinishedError(f"sitting {sitting.pk} is no finished work")
     standing = _checks_note(sitting)
-    judgments = _judgments(sitting)
-    # Whom we do not trust any more is heard, and not believed.
-    doubt = standing.reason or "trust was lost" if standing.trust is Trust.REVOKED else ""
-    recorded, refused = _record(judgments, doubt)
-    if not doubt and sitting.stage == Stage.QUALITY:
-        _boxes_note(judgments, recorded)
-    _confirmed(sitting, recorded, doubted=bool(doubt))
-    for problem in refused:
+    hearing = judgments_hear(judgments=_judgments(sitting), standing=standing)
+    drawings_check(campaign=sitting.campaign, hearing=hearing)
+    _confirmed(sitting, hearing.heard)
+    for problem in hearing.refused:
         log.warning("sitting %s: an answer was not recorded: %s", sitting.pk, problem)
-    done = [one for outcome in recorded.values() for one in outcome.recorded]
     return Confirmed(
-        recorded=len(done),
-        counted=sum(one.counted is True for one in done),
-        refused=tuple(refused),
+        recorded=len(hearing.heard),
+        counted=sum(one.recorded.counted is True for one in hearing.heard),
+        refused=hearing.refused,
     )
 
 
-@transaction.atomic
 def _checks_note(sitting: models.Sitting) -> Standing:
     """Hold the answers to verification questions against what is known; return the standing."""
     stage = Stage(sitting.stage)
@@ -270,7 +256,11 @@ def _checks_note(sitting: models.Sitting) -> Standing:
     for row in rows:
         assert row.gold is not None
         row.right = is_right(row.gold.gold, decode_answer(row.answer))
-    models.SittingQuestion.objects.bulk_update(rows, ["right"])
+    # Done with before the standing is locked: standings come first, sittings and their questions
+    # after them, in the order that all lock in.
+    with transaction.atomic():
+        models.Sitting.objects.select_for_update().get(pk=sitting.pk)
+        models.SittingQuestion.objects.bulk_update(rows, ["right"])
     events = {f"check/{sitting.pk}/{row.number}": Checked(right=bool(row.right)) for row in rows}
     return trust_notes(campaign=sitting.campaign, worker=sitting.worker, stage=stage, events=events)
 
@@ -290,106 +280,40 @@ def _judgments(sitting: models.Sitting) -> dict[int, list[Judgment]]:
     return by_image
 
 
-def _record(
-    judgments: Mapping[int, Sequence[Judgment]], doubt: str
-) -> tuple[dict[int, Outcome], list[str]]:
-    """Record what can be recorded: all at once, or in parts if something is refused."""
-    if not judgments:
-        return {}, []
-    try:
-        return _record_all(judgments, doubt), []
-    except (FactRefusedError, AlreadyJudgedError) as error:
-        parts = _parts(judgments)
-        if len(parts) == 1:
-            [(_, [judgment])] = judgments.items()
-            return {}, [f"{judgment.question.key}: {error}"]
-    recorded: dict[int, Outcome] = {}
-    refused: list[str] = []
-    for part in parts:
-        done, problems = _record(part, doubt)
-        for image_id, outcome in done.items():
-            before = recorded[image_id].recorded if image_id in recorded else ()
-            recorded[image_id] = Outcome((*before, *outcome.recorded), outcome.state)
-        refused += problems
-    return recorded, refused
-
-
-def _parts(judgments: Mapping[int, Sequence[Judgment]]) -> list[dict[int, Sequence[Judgment]]]:
-    """Take judgments apart: by image, or one by one where there is one image only."""
-    if len(judgments) > 1:
-        return [{image_id: of_image} for image_id, of_image in judgments.items()]
-    [(image_id, of_image)] = judgments.items()
-    return [{image_id: [judgment]} for judgment in of_image]
-
-
 @transaction.atomic
-def _record_all(judgments: Mapping[int, Sequence[Judgment]], doubt: str) -> dict[int, Outcome]:
-    """Record judgments; those of whom we do not trust are doubted before anybody else can look."""
-    outcomes = facts_record(bodies=judgments)
-    if doubt:
-        facts_record(
-            bodies={
-                image_id: [Doubt(judgment=one.number, reason=doubt[:200]) for one in done.recorded]
-                for image_id, done in outcomes.items()
-            }
-        )
-    return outcomes
-
-
-def _boxes_note(
-    judgments: Mapping[int, Sequence[Judgment]], outcomes: Mapping[int, Outcome]
-) -> None:
-    """Note for their drawers how boxes were judged: that is how drawing is checked."""
-    judged: dict[Drawn, bool] = {}
-    for image_id, outcome in outcomes.items():
-        for judgment, one in zip(judgments[image_id], outcome.recorded, strict=False):
-            box = find_box(outcome.state, judgment.question.subject[0])
-            # A second opinion is about the first judge, not about the drawer.
-            if one.counted and box is not None and box.drawer and not judgment.question.doubted:
-                judged[Drawn(image_id, box.drawer, box.rect)] = judgment.answer == GOOD
-    if not judged:
-        return
-    campaign = models.Campaign.objects.select_related("current_settings").get(
-        images=next(iter(judged)).image_id
-    )
-    numbers = drawings_find(judged)
-    by_drawer: dict[int, dict[str, Event]] = defaultdict(dict)
-    for drawn, number in numbers.items():
-        key = box_key(drawn.image_id, number)
-        by_drawer[drawn.drawer][key] = Checked(right=judged[drawn])
-    for worker in models.Worker.objects.filter(pk__in=by_drawer).order_by("pk"):
-        trust_notes(
-            campaign=campaign, worker=worker, stage=Stage.DRAWING, events=by_drawer[worker.pk]
-        )
-
-
-@transaction.atomic
-def _confirmed(
-    sitting: models.Sitting, recorded: Mapping[int, Outcome] | None = None, *, doubted: bool = False
-) -> None:
+def _confirmed(sitting: models.Sitting, heard: Sequence[Heard] | None = None) -> None:
     """Close a sitting's confirmation: its questions go back, and its checks have been used."""
-    # The sitting before its questions, in the order that all lock in.
+    # Whoever was revoking the worker meanwhile has not seen these judgments. They are done by now,
+    # or will see them: both lock the standing, and before any sitting.
+    standing = list(
+        models.WorkerStanding.objects.select_for_update().filter(
+            campaign=sitting.campaign_id, worker=sitting.worker_id, stage=sitting.stage
+        )
+    )
     models.Sitting.objects.select_for_update().get(pk=sitting.pk)
     now = database_now()
     is_new = models.Sitting.objects.filter(pk=sitting.pk, confirmed_at=None).update(
         confirmed_at=now
     )
     leases_release(sitting=sitting, now=now)
-    if not is_new or recorded is None:
+    if not is_new or heard is None:
         return
-    models.GoldQuestion.objects.filter(askings__sitting=sitting).update(uses=F("uses") + 1)
+    _gold_used(sitting)
     wake("crowd_supply")
-    # Whoever was revoking the worker meanwhile has not seen these judgments. They are done by now,
-    # or will see them: both lock the standing.
-    standing = models.WorkerStanding.objects.select_for_update().filter(
-        campaign=sitting.campaign_id, worker=sitting.worker_id, stage=sitting.stage
-    )
-    if not doubted and any(row.trust == Trust.REVOKED for row in standing):
+    if any(row.trust == Trust.REVOKED for row in standing):
         models.PendingDoubt.objects.bulk_create(
             [
-                models.PendingDoubt(image_id=image_id, judgment=one.number)
-                for image_id, outcome in recorded.items()
-                for one in outcome.recorded
+                models.PendingDoubt(image_id=one.image_id, judgment=one.recorded.number)
+                for one in heard
+                if not one.doubted
             ],
             ignore_conflicts=True,
         )
+
+
+def _gold_used(sitting: models.Sitting) -> None:
+    # Locked in one order: sittings that share some would wait for each other.
+    golds = models.GoldQuestion.objects.filter(askings__sitting=sitting).order_by("pk")
+    used = list(golds.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
+    if used:
+        models.GoldQuestion.objects.filter(pk__in=used).update(uses=F("uses") + 1)

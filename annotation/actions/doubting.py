@@ -1,6 +1,7 @@
 """Raising doubts: judgments of workers who lost trust get a second opinion."""
 
 import logging
+from collections.abc import Sequence
 from itertools import groupby
 
 from annotation import models
@@ -20,12 +21,25 @@ def doubts_raise(*, most: int = 500) -> int:
     raised = 0
     for image_id, of_image in groupby(planned, key=lambda row: row.image_id):
         rows = list(of_image)
-        doubts = [Doubt(judgment=row.judgment, reason=row.reason) for row in rows]
         try:
-            doubts_record(image_id=image_id, doubts=doubts)
-            raised += len(rows)
-        except FactRefusedError as error:
-            # Of an image that was withdrawn nothing is asked any more.
-            log.warning("image %s: doubts are dropped: %s", image_id, error)
-        models.PendingDoubt.objects.filter(pk__in=[row.pk for row in rows]).delete()
+            raised += _raise(image_id, rows)
+        except Exception:
+            # Whatever is wrong with one image must not keep the others' doubts back.
+            log.exception("doubts of image %s could not be raised", image_id)
+    return raised
+
+
+def _raise(image_id: int, rows: Sequence[models.PendingDoubt]) -> int:
+    """Raise the doubts of one image: all at once, or one by one if one of them is refused."""
+    doubts = [Doubt(judgment=row.judgment, reason=row.reason) for row in rows]
+    raised = len(rows)
+    try:
+        doubts_record(image_id=image_id, doubts=doubts)
+    except FactRefusedError as error:
+        if len(rows) > 1:
+            return sum(_raise(image_id, [row]) for row in rows)
+        # Of an image that was withdrawn nothing is asked any more.
+        log.warning("image %s: a doubt is dropped: %s", image_id, error)
+        raised = 0
+    models.PendingDoubt.objects.filter(pk__in=[row.pk for row in rows]).delete()
     return raised

@@ -1,6 +1,6 @@
 """Leases: while a question is in somebody's sitting, nobody else gets it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -40,30 +40,51 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
     checks = checks_wanted(stage, trust, size, settings.crowd, seed)
     gold = gold_for(sitting.campaign, stage, sitting.worker, checks, seed) if checks else []
     # Where verification questions run out, trusted workers get real ones instead; nobody else.
-    chosen = _choose(sitting, size - (len(gold) if trust is Trust.TRUSTED else checks))
+    choosing = _Choosing(sitting)
+    wanted = size - (len(gold) if trust is Trust.TRUSTED else checks)
+    chosen = choosing.choose(wanted, {one.image_id for one in gold})
     if not chosen and trust is Trust.TRUSTED:
         return []
     leases = [_lease(sitting, choice) for choice in chosen]
-    rows = mix(leases, [_check(sitting, one) for one in gold], seed)
-    return _insert(sitting, rows) if rows else []
+    rows = mix([*leases, *(_check(sitting, one) for one in gold)], seed)
+    for number, row in enumerate(rows, start=1):
+        row.number = number
+    return _insert(choosing, rows) if rows else []
 
 
-def _choose(sitting: models.Sitting, wanted: int) -> list[Choice]:
-    if not wanted:
-        return []
-    campaign, stage, worker = sitting.campaign, Stage(sitting.stage), sitting.worker
-    chosen = questions_choose(campaign, stage, worker, wanted)
-    if len(chosen) == wanted:
-        return chosen
-    # What others have kept for too long may be among the rest.
-    if leases_expire():
-        chosen = questions_choose(campaign, stage, worker, wanted)
-    return chosen
+class _Choosing:
+    """Choosing for one sitting. What others have kept for too long is released once at most.
+
+    A second time would lock sittings while those of the first are locked still, in another order
+    than all keep to.
+    """
+
+    def __init__(self, sitting: models.Sitting) -> None:
+        self.sitting = sitting
+        self._has_expired = False
+
+    def choose(self, wanted: int, images: Collection[int]) -> list[Choice]:
+        """Choose so many questions, of other images than the sitting has, if there are any."""
+        if not wanted:
+            return []
+        chosen = self._choose(wanted, images)
+        if len(chosen) == wanted or self._has_expired:
+            return chosen
+        self._has_expired = True
+        leases_expire()
+        # Even if there was nothing to release: somebody else may have done it while we waited.
+        return self._choose(wanted, images)
+
+    def _choose(self, wanted: int, images: Collection[int]) -> list[Choice]:
+        sitting = self.sitting
+        stage = Stage(sitting.stage)
+        return questions_choose(sitting.campaign, stage, sitting.worker, wanted, images)
 
 
-def _lease(sitting: models.Sitting, choice: Choice) -> models.SittingQuestion:
+def _lease(sitting: models.Sitting, choice: Choice, number: int = 0) -> models.SittingQuestion:
     return models.SittingQuestion(
         sitting=sitting,
+        number=number,
         image_id=choice.image_id,
         key=choice.question.key,
         shown=encode_shown(shown(choice.state, choice.question)),
@@ -81,28 +102,28 @@ def _check(sitting: models.Sitting, gold: models.GoldQuestion) -> models.Sitting
 
 
 def _insert(
-    sitting: models.Sitting, rows: Sequence[models.SittingQuestion]
+    choosing: _Choosing, rows: Sequence[models.SittingQuestion]
 ) -> list[models.SittingQuestion]:
-    """Put questions into a sitting; for those that others got meanwhile it gets other ones."""
+    """Put questions into a sitting; others take the places of those somebody got meanwhile."""
+    sitting = choosing.sitting
     questions: list[models.SittingQuestion] = []
-    tried = 0
     for _ in range(TRIES):
-        for number, row in enumerate(rows, start=tried + 1):
-            row.number = number
-        tried += len(rows)
         # In an order that all keep to: two who insert at once wait for each other at most once.
         models.SittingQuestion.objects.bulk_create(
             sorted(rows, key=lambda row: (row.image_id, row.key)), ignore_conflicts=True
         )
         questions = sitting_questions(sitting)
-        # The numbers of what others got stay unused. A verification question that the worker got
-        # in another sitting this moment is not made up for.
+        # A verification question that the worker got in another sitting this moment is not made
+        # up for.
         leased = {(question.image_id, question.key) for question in questions}
-        lost = sum(bool(row.key) and (row.image_id, row.key) not in leased for row in rows)
-        chosen = _choose(sitting, lost)
+        lost = [row.number for row in rows if row.key and (row.image_id, row.key) not in leased]
+        chosen = choosing.choose(len(lost), {question.image_id for question in questions})
         if not chosen:
             break
-        rows = [_lease(sitting, choice) for choice in chosen]
+        # At the end they would be known not to be verification questions.
+        rows = [
+            _lease(sitting, choice, number) for choice, number in zip(chosen, lost, strict=False)
+        ]
     return questions
 
 

@@ -3,16 +3,17 @@
 Nothing is believed but that it is worth a look: who submitted what comes from asking back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotation import models
 from annotation.actions.leases import sittings_lapse
-from annotation.models import HitStatus, SittingKind
+from annotation.models import HitStatus, SittingKind, SittingStatus
 from config.waking import wake
 
 ACCEPTED = "AssignmentAccepted"
@@ -33,46 +34,79 @@ class PlatformEvent(msgspec.Struct, frozen=True):
     at: datetime
 
 
+@transaction.atomic
 def events_take(*, events: Sequence[PlatformEvent]) -> None:
-    """Act on events: HITs get a look, and what was given back goes to others at once."""
+    """Act on events: HITs get a look, and what was given back goes to others at once.
+
+    In a constant few statements. What was told before changes nothing and is not written again.
+    """
     look = {event.hit_id for event in events if event.type in WORTH_A_LOOK}
-    with transaction.atomic():
-        if look:
-            # Not those that are due already: many notifications about one HIT are one look.
-            later = models.Hit.objects.filter(hit_id__in=look, look_at__gt=Now())
-            if later.exclude(status=HitStatus.CLOSED).update(look_at=Now()):
-                wake("crowd_look")
-        for event in events:
-            if event.type == ACCEPTED or event.type in GIVEN_BACK:
-                _place_note(event)
-
-
-def _place_note(event: PlatformEvent) -> None:
-    """Note when a HIT's place was taken or given back: the latest of each tells how it is."""
-    hit = (
-        models.Hit.objects.select_for_update()
-        .filter(hit_id=event.hit_id, kind=SittingKind.WORK)
-        .first()
-    )
-    if hit is None:
+    taken = _latest(event for event in events if event.type == ACCEPTED)
+    given_back = _latest(event for event in events if event.type in GIVEN_BACK)
+    # Not those that are due already: many notifications about one HIT are one look.
+    later = Q(hit_id__in=look, look_at__gt=Now()) & ~Q(status=HitStatus.CLOSED)
+    places = Q(hit_id__in=taken.keys() | given_back.keys(), kind=SittingKind.WORK)
+    # All at once and in one order: two notifications about the same HITs never wait in a circle.
+    hits = list(models.Hit.objects.filter(later | places).order_by("pk").select_for_update())
+    if not hits:
         return
-    if event.type == ACCEPTED:
-        hit.accepted_at = max(event.at, hit.accepted_at or event.at)
-    else:
-        hit.given_back_at = max(event.at, hit.given_back_at or event.at)
+    # Only what is locked: one that was due and has been looked at since is news to nobody.
+    found = models.Hit.objects.filter(later, pk__in=[hit.pk for hit in hits])
+    if look and found.update(look_at=Now()):
+        wake("crowd_look")
+    changed = [hit for hit in hits if _place_note(hit, taken, given_back)]
+    if changed:
+        models.Hit.objects.bulk_update(changed, ["accepted_at", "given_back_at", "is_free"])
+    if _give_back([event for event in events if event.type in GIVEN_BACK]) or changed:
+        wake("crowd_supply")
+
+
+def _latest(events: Iterable[PlatformEvent]) -> dict[str, datetime]:
+    """Return when each HIT was last told of."""
+    found: dict[str, datetime] = {}
+    for event in events:
+        found[event.hit_id] = max(event.at, found.get(event.hit_id, event.at))
+    return found
+
+
+def _place_note(
+    hit: models.Hit, taken: Mapping[str, datetime], given_back: Mapping[str, datetime]
+) -> bool:
+    """Note when a place was taken or given back: the latest of each tells how it is.
+
+    Returns whether that is news.
+    """
+    if hit.kind != SittingKind.WORK:
+        return False
+    before = (hit.accepted_at, hit.given_back_at)
+    hit.accepted_at = _later(hit.accepted_at, taken.get(hit.hit_id or ""))
+    hit.given_back_at = _later(hit.given_back_at, given_back.get(hit.hit_id or ""))
+    if before == (hit.accepted_at, hit.given_back_at):
+        return False
     hit.is_free = hit.accepted_at is None or (
         hit.given_back_at is not None and hit.given_back_at >= hit.accepted_at
     )
-    hit.save(update_fields=["accepted_at", "given_back_at", "is_free"])
-    if event.type in GIVEN_BACK:
-        # Times are whole seconds: who opened a sitting within this one may be the next worker.
-        # If not, its questions come back when its time is up.
-        sittings_lapse(
-            sittings=models.Sitting.objects.filter(
-                assignment_id=event.assignment_id,
-                hit_id=event.hit_id,
-                kind=SittingKind.WORK,
-                opened_at__lt=event.at,
-            )
-        )
-        wake("crowd_supply")
+    return True
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max(one, other) if one and other else one or other
+
+
+def _give_back(events: Sequence[PlatformEvent]) -> int:
+    """End the sittings of assignments that were given back; return how many there were."""
+    at: dict[tuple[str, str], datetime] = {}
+    for event in events:
+        place = (event.hit_id, event.assignment_id)
+        at[place] = max(event.at, at.get(place, event.at))
+    still_open = models.Sitting.objects.filter(
+        hit_id__in={hit_id for hit_id, _ in at}, kind=SittingKind.WORK, status=SittingStatus.OPEN
+    ).values_list("pk", "hit_id", "assignment_id", "opened_at")
+    # Times are whole seconds: who opened a sitting within this one may be the next worker. If not,
+    # its questions come back when its time is up.
+    over = [
+        pk
+        for pk, hit_id, assignment_id, opened_at in still_open
+        if (hit_id, assignment_id) in at and opened_at < at[hit_id, assignment_id]
+    ]
+    return sittings_lapse(sittings=models.Sitting.objects.filter(pk__in=over)) if over else 0

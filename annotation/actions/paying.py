@@ -15,6 +15,7 @@ from annotation.pipeline.money import bonus_cost, campaign_fees
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import settings_of
 from annotation.selectors.watching import LOOK_EVERY
+from config.waking import wake
 
 _DECIDED = (AssignmentStatus.APPROVED, AssignmentStatus.REJECTED)
 
@@ -177,3 +178,5 @@ def _close(hit: models.Hit) -> None:
         hit.closed_at = database_now()
     hit.is_free, hit.held_cents, hit.look_at = False, 0, None
     hit.save(update_fields=["status", "closed_at", "is_free", "held_cents", "look_at"])
+    # What was held for it can be promised again.
+    wake("crowd_supply")

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Annotated
 
 import msgspec
 from django.db import transaction
+from msgspec.structs import replace
 
 from annotation import models
 from annotation.actions.answering import answers_put
@@ -15,7 +17,10 @@ from annotation.pipeline.answers import Answer
 
 
 class _FormAnswer(Answer, frozen=True, kw_only=True):
-    number: int
+    """An answer as strict as from the page itself: anybody can send the marketplace a form."""
+
+    number: Annotated[int, msgspec.Meta(ge=0, le=10_000)]
+    milliseconds: Annotated[int, msgspec.Meta(ge=0, le=86_400_000)] = 0
 
 
 _decode = msgspec.json.Decoder(tuple[_FormAnswer, ...])
@@ -23,7 +28,7 @@ _decode = msgspec.json.Decoder(tuple[_FormAnswer, ...])
 
 @transaction.atomic
 def sitting_recover(
-    *, proof: str, fields: Mapping[str, str], submitted_at: datetime
+    *, hit: models.Hit, proof: str, fields: Mapping[str, str], submitted_at: datetime
 ) -> models.Sitting | None:
     """Finish a sitting with the answers of the marketplace's form; None if they do not fit.
 
@@ -37,6 +42,7 @@ def sitting_recover(
         models.Sitting.objects.select_for_update(of=("self",))
         .select_related("campaign__current_settings", "worker", "guide")
         .filter(pk=int(number), proof=proof)
+        .filter(campaign=hit.campaign_id, stage=hit.stage, kind=hit.kind)
         .first()
     )
     if sitting is None or sitting.status == SittingStatus.FINISHED:
@@ -45,7 +51,8 @@ def sitting_recover(
         given = _decode.decode(fields.get("answers", ""))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    answers = {one.number: one for one in given}
+    # Comments are never in the form.
+    answers = {one.number: replace(one, comment="") for one in given}
     others = models.Sitting.objects.filter(proof=proof).exclude(pk=sitting.pk)
     sittings_lapse(sittings=others)
     try:

@@ -15,7 +15,7 @@ from annotation.actions.guides import guide_ensure
 from annotation.actions.leases import leases_release, leases_take
 from annotation.actions.people import worker_ensure
 from annotation.actions.trusting import trust_note
-from annotation.models import CONSENT, SittingKind, SittingStatus
+from annotation.models import CONSENT, HitStatus, SittingKind, SittingStatus
 from annotation.pipeline.guides import GuideError, lesson_shown
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import DrawingWay, Settings
@@ -94,26 +94,34 @@ def sitting_open(*, claim: Claim) -> Opened:
             event=BeganTest(),
             key="began",
         )
-    with transaction.atomic():
-        sitting = sitting_live(claim)
-        questions: list[models.SittingQuestion] = []
-        if sitting is not None:
-            sitting, questions = _resume(sitting, arrived.now)
-        if sitting is None:
-            _admit(arrived)
-            sitting, questions = _new(claim, arrived, arrived.worker)
-        if sitting is None and claim.kind == SittingKind.TEST:
-            empty: Empty | Literal[""] = "nothing_left"
-        else:
-            empty = "" if sitting else why_empty(arrived.campaign, claim.stage, arrived.worker)
-        return Opened(
-            sitting=sitting,
-            questions=tuple(questions),
-            standing=arrived.standing,
-            settings=arrived.settings,
-            now=arrived.now,
-            empty=empty,
-        )
+    # Two transactions: whoever held on to a sitting that is over, while releasing what others have
+    # kept for too long, would wait for those who do the same, and they for them.
+    sitting, questions = _again(claim, arrived.now)
+    if sitting is None:
+        _admit(arrived)
+        sitting, questions = _new(claim, arrived, arrived.worker)
+    empty: Empty | Literal[""] = ""
+    if sitting is None and claim.kind == SittingKind.TEST:
+        empty = "nothing_left"
+    elif sitting is None:
+        empty = why_empty(arrived.campaign, claim.stage, arrived.worker)
+    return Opened(
+        sitting=sitting,
+        questions=tuple(questions),
+        standing=arrived.standing,
+        settings=arrived.settings,
+        now=arrived.now,
+        empty=empty,
+    )
+
+
+@transaction.atomic
+def _again(
+    claim: Claim, now: datetime
+) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
+    """Return the sitting that the worker has, with its questions; one that is over goes back."""
+    sitting = sitting_live(claim)
+    return (None, []) if sitting is None else _resume(sitting, now)
 
 
 def _unknown(claim: Claim) -> SittingRefusedError:
@@ -130,6 +138,10 @@ def _unknown(claim: Claim) -> SittingRefusedError:
 
 def _admit(arrived: Arrived) -> None:
     """Refuse a new sitting to whom the stage does not trust, in words for them."""
+    if arrived.hit.status == HitStatus.CLOSED:
+        raise SittingRefusedError(
+            Trouble.NOT_FOUND, "This HIT is over. Return it and take another, please."
+        )
     trust = arrived.standing.trust
     if arrived.hit.kind == SittingKind.TEST:
         if trust not in (Trust.NEW, Trust.TESTING):
@@ -203,6 +215,7 @@ def _same_task(sitting: models.Sitting, claim: Claim) -> None:
 _QUESTIONS = models.SittingQuestion.objects.filter(sitting=OuterRef("pk"))
 
 
+@transaction.atomic
 def _new(
     claim: Claim, arrived: Arrived, worker: models.Worker
 ) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
@@ -227,7 +240,10 @@ def _new(
         ignore_conflicts=True,
     )
     # Made here, or by the request that was quicker: then it has its questions too.
-    sitting = _live(claim).annotate(is_filled=Exists(_QUESTIONS)).get()
+    sitting = _live(claim).annotate(is_filled=Exists(_QUESTIONS)).first()
+    if sitting is None:
+        # It was given back before we could look.
+        return None, []
     _same_task(sitting, claim)
     if sitting.is_filled:
         return sitting, sitting_questions(sitting)
@@ -285,6 +301,9 @@ def sitting_until(campaign: models.Campaign, now: datetime) -> datetime:
 
 def consent_give(*, claim: Claim, version: int) -> None:
     """Note that the worker has read this version of the campaign's consent text and agrees."""
+    if arrive(claim) is None:
+        # Whoever makes up HITs is not written down either.
+        raise _unknown(claim)
     guide = guide_ensure(campaign=_campaign(claim), topic=CONSENT)
     if guide.version != version:
         raise SittingRefusedError(

@@ -8,9 +8,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotation import models
-from annotation.models.rows import box_row, chain_row, question_row, state_row
+from annotation.models.rows import box_row, chain_row, question_rows, state_row
 from annotation.pipeline.engine import open_questions
-from annotation.pipeline.progress import work_left
 from annotation.pipeline.state import ImageState, chain_types
 from annotation.selectors.states import image_fold, settings_by_id
 
@@ -57,7 +56,7 @@ def rows_create(states: Iterable[tuple[models.Image, ImageState]]) -> None:
     )
     models.Box.objects.bulk_create(box_row(box, i.pk) for i, s in pairs for box in s.boxes)
     models.OpenQuestion.objects.bulk_create(
-        question_row(q, image, work_left(s)) for image, s in pairs for q in open_questions(s)
+        row for image, s in pairs for row in question_rows(open_questions(s), image, s)
     )
 
 
@@ -105,7 +104,7 @@ def _boxes_save(changes: Sequence[Changed]) -> None:
 
 
 def _questions_save(changes: Sequence[Changed]) -> None:
-    """Close and open questions; those that stay learn how much their image needs now."""
+    """Close and open questions; those that stay learn what has changed about their image."""
     rows: list[models.OpenQuestion] = []
     gone = Q()
     for change in changes:
@@ -113,10 +112,7 @@ def _questions_save(changes: Sequence[Changed]) -> None:
         closed = [question.key for question in before if question not in after]
         if closed:
             gone |= Q(image_id=change.image.pk, key__in=closed)
-        if work_left(change.before) == work_left(change.after):
-            after = [question for question in after if question not in before]
-        left = work_left(change.after)
-        rows += [question_row(question, change.image, left) for question in after]
+        rows += question_rows(after, change.image, change.after)
     if gone:
         models.OpenQuestion.objects.filter(gone).delete()
     if rows:
@@ -124,7 +120,7 @@ def _questions_save(changes: Sequence[Changed]) -> None:
             rows,
             update_conflicts=True,
             unique_fields=["image", "key"],
-            update_fields=["left"],
+            update_fields=["left", "kept_out"],
         )
 
 

@@ -14,6 +14,7 @@ from annotation.actions.outbox import call_queue
 from annotation.models import Operation, SittingStatus
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.revoking import doubtful
+from annotation.pipeline.terms import PROBATION_VALUE, REVOKED_VALUE, TRUSTED_VALUE
 from annotation.pipeline.trust import (
     Event,
     Reinstated,
@@ -28,8 +29,11 @@ from annotation.selectors.sittings import settings_of
 from annotation.selectors.trust import work_of
 from config.waking import wake
 
-# What the stage's qualification says on the marketplace; HITs ask for at least 1.
-QUALIFICATION = {Trust.PROBATION: 50, Trust.TRUSTED: 100, Trust.REVOKED: 0}
+QUALIFICATION = {
+    Trust.PROBATION: PROBATION_VALUE,
+    Trust.TRUSTED: TRUSTED_VALUE,
+    Trust.REVOKED: REVOKED_VALUE,
+}
 
 
 def trust_note(

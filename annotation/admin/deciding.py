@@ -11,7 +11,8 @@ from django.template.response import TemplateResponse
 from annotation import models
 from annotation.actions.facts import decision_record
 from annotation.actions.reviewing import chain_seen, decision_make
-from annotation.admin.decision_forms import FORMS, DecisionForm, decision_choices
+from annotation.admin.decision_fields import DecisionForm, decision_choices
+from annotation.admin.decision_forms import FORMS
 from annotation.admin.pictures import image_state, picture_context
 from annotation.admin.reading import Admin, detail_context
 from annotation.dashboard.words import fact_words

@@ -1,126 +1,39 @@
 """A form for each review decision: from what a reviewer ticks to the fact it is."""
 
-from typing import Any, ClassVar
-
 from django import forms
 
-from annotation.dashboard.words import TARGETS, fact_words
+from annotation.admin.decision_fields import (
+    DecisionForm,
+    chain_words,
+    corners,
+    live_boxes,
+    mention_choices,
+    mentions_shown,
+    one_field,
+    pixel_field,
+    ticks_field,
+)
+from annotation.dashboard.words import TARGETS
 from annotation.pipeline import facts
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.mentions import ENTITY_TYPES, NOT_VISUAL, Mention, mention_text
-from annotation.pipeline.state import (
-    BoxStatus,
-    Chain,
-    ImageState,
-    accepted_boxes,
-    mentions_of,
-    representative,
-)
-
-Choices = list[tuple[Any, str]]
-
-
-class DecisionForm(forms.Form):
-    """One decision about a chain, or about an image if there is no chain."""
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    button: ClassVar[str]
-    help: ClassVar[str] = ""
-
-    def __init__(
-        self,
-        state: ImageState,
-        chain: Chain | None,
-        data: Any = None,
-        *,
-        decisions: Choices | None = None,
-    ) -> None:
-        super().__init__(data, auto_id=f"{self.name}-%s", label_suffix="")
-        self.state = state
-        self.chain = chain
-        # Decisions of the image that might be taken back, in words.
-        self.decisions = decisions or []
-        self.fill()
-
-    @classmethod
-    def applies(cls, state: ImageState, chain: Chain | None) -> bool:
-        """Tell whether there is anything that the decision could be about."""
-        return chain is not None
-
-    def fill(self) -> None:
-        """Give the fields what there is to choose from."""
-
-    def decision(self, reviewer: int) -> facts.Decision | facts.Undo:
-        raise NotImplementedError
-
-    @property
-    def chain_number(self) -> int:
-        assert self.chain is not None  # `applies` has said so
-        return self.chain.number
-
-    def choose(self, field: str, choices: Choices) -> None:
-        chosen = self.fields[field]
-        assert isinstance(chosen, forms.ChoiceField)
-        chosen.choices = choices
-
-
-def _ticks(label: str, **more: Any) -> forms.TypedMultipleChoiceField:
-    return forms.TypedMultipleChoiceField(
-        label=label, coerce=int, widget=forms.CheckboxSelectMultiple, **more
-    )
-
-
-def _one(label: str) -> forms.TypedChoiceField:
-    return forms.TypedChoiceField(label=label, coerce=int)
-
-
-def _pixel(label: str) -> forms.IntegerField:
-    return forms.IntegerField(label=label, min_value=1, max_value=100_000)
-
-
-def _mentions(state: ImageState, chain: Chain | None) -> list[Mention]:
-    return list(state.mentions) if chain is None else mentions_of(state, chain.mentions)
-
-
-def _mention_choices(state: ImageState, chain: Chain | None) -> Choices:
-    return [
-        (
-            mention.number,
-            f"“{mention_text(mention, state.captions)}” (caption {mention.caption}, words "
-            f"{mention.start + 1} to {mention.end}, {' and '.join(mention.types)})",
-        )
-        for mention in _mentions(state, chain)
-    ]
-
-
-def _live_boxes(state: ImageState, chain: Chain) -> Choices:
-    live = (BoxStatus.ACCEPTED, BoxStatus.PROPOSED)
-    return [
-        (box.number, f"box {box.number}: {_corners(box.rect)}")
-        for box in state.boxes
-        if chain.number in box.chains and box.status in live
-    ]
-
-
-def _corners(rect: Rect) -> str:
-    return f"{rect.xmin}, {rect.ymin} to {rect.xmax}, {rect.ymax}"
+from annotation.pipeline.mentions import ENTITY_TYPES, NOT_VISUAL
+from annotation.pipeline.state import Chain, ImageState, accepted_boxes
 
 
 class SplitForm(DecisionForm):
     name, title, button = "split", "Split", "Split the chain"
     help = "The ticked phrases leave for a chain of their own and take the ticked boxes along."
-    mentions = _ticks("Phrases that leave")
-    boxes = _ticks("Boxes that go with them", required=False)
+    mentions = ticks_field("Phrases that leave")
+    boxes = ticks_field("Boxes that go with them", required=False)
 
     @classmethod
     def applies(cls, state: ImageState, chain: Chain | None) -> bool:
         return chain is not None and len(chain.mentions) > 1
 
     def fill(self) -> None:
-        self.choose("mentions", _mention_choices(self.state, self.chain))
+        self.choose("mentions", mention_choices(self.state, self.chain))
         boxes = accepted_boxes(self.state, self.chain_number)
-        self.choose("boxes", [(b.number, f"box {b.number}: {_corners(b.rect)}") for b in boxes])
+        self.choose("boxes", [(b.number, f"box {b.number}: {corners(b.rect)}") for b in boxes])
         if not boxes:
             del self.fields["boxes"]
 
@@ -136,7 +49,7 @@ class SplitForm(DecisionForm):
 class JoinForm(DecisionForm):
     name, title, button = "join", "Join", "Make them one chain"
     help = "The ticked chains name the same as this one; the lowest number stays."
-    chains = _ticks("Chains to join with this one")
+    chains = ticks_field("Chains to join with this one")
 
     @classmethod
     def applies(cls, state: ImageState, chain: Chain | None) -> bool:
@@ -155,10 +68,10 @@ class RectForm(DecisionForm):
     """Four corners, as the public format counts them."""
 
     help = "In pixels of the photo, counted from 1 at the top left; both ends belong to the box."
-    xmin = _pixel("Left")
-    ymin = _pixel("Top")
-    xmax = _pixel("Right")
-    ymax = _pixel("Bottom")
+    xmin = pixel_field("Left")
+    ymin = pixel_field("Top")
+    xmax = pixel_field("Right")
+    ymax = pixel_field("Bottom")
 
     @property
     def rect(self) -> Rect:
@@ -173,15 +86,15 @@ class BoxAddForm(RectForm):
 
 
 class _BoxForm(DecisionForm):
-    box = _one("Box")
+    box = one_field("Box")
 
     @classmethod
     def applies(cls, state: ImageState, chain: Chain | None) -> bool:
-        return chain is not None and bool(_live_boxes(state, chain))
+        return chain is not None and bool(live_boxes(state, chain))
 
     def fill(self) -> None:
         assert self.chain is not None
-        self.choose("box", _live_boxes(self.state, self.chain))
+        self.choose("box", live_boxes(self.state, self.chain))
 
 
 class BoxAdjustForm(RectForm, _BoxForm):
@@ -218,7 +131,7 @@ class NoBoxForm(DecisionForm):
 class RetypeForm(DecisionForm):
     name, title, button = "retype", "Change a phrase’s types", "Set the types"
     help = f"“{NOT_VISUAL}” alone takes the phrase out of its chain."
-    mention = _one("Phrase")
+    mention = one_field("Phrase")
     types = forms.MultipleChoiceField(
         label="Types",
         choices=[(kind, kind) for kind in (*ENTITY_TYPES, NOT_VISUAL)],
@@ -227,10 +140,10 @@ class RetypeForm(DecisionForm):
 
     @classmethod
     def applies(cls, state: ImageState, chain: Chain | None) -> bool:
-        return bool(_mentions(state, chain))
+        return bool(mentions_shown(state, chain))
 
     def fill(self) -> None:
-        self.choose("mention", _mention_choices(self.state, self.chain))
+        self.choose("mention", mention_choices(self.state, self.chain))
 
     def decision(self, reviewer: int) -> facts.Retype:
         return facts.Retype(
@@ -243,16 +156,16 @@ class RetypeForm(DecisionForm):
 class FixSpanForm(DecisionForm):
     name, title, button = "fix_span", "Cut a phrase anew", "Set the words"
     help = "Words of its caption, counted from 1; signs such as commas count too."
-    mention = _one("Phrase")
+    mention = one_field("Phrase")
     first = forms.IntegerField(label="First word", min_value=1, max_value=1000)
     last = forms.IntegerField(label="Last word", min_value=1, max_value=1000)
 
     @classmethod
     def applies(cls, state: ImageState, chain: Chain | None) -> bool:
-        return bool(_mentions(state, chain))
+        return bool(mentions_shown(state, chain))
 
     def fill(self) -> None:
-        self.choose("mention", _mention_choices(self.state, self.chain))
+        self.choose("mention", mention_choices(self.state, self.chain))
 
     def decision(self, reviewer: int) -> facts.FixSpan:
         return facts.FixSpan(
@@ -284,7 +197,7 @@ class SendToForm(DecisionForm):
 class CaptionForm(DecisionForm):
     name, title, button = "caption_unrelated", "A caption and the photo", "Settle the caption"
     help = "Ends the review of an image whose caption workers have reported."
-    caption = _one("Caption")
+    caption = one_field("Caption")
     unrelated = forms.TypedChoiceField(
         label="It is",
         coerce=lambda value: value == "1",
@@ -309,7 +222,7 @@ class CaptionForm(DecisionForm):
 class UndoForm(DecisionForm):
     name, title, button = "undo", "Take a decision back", "Take it back"
     help = "As long as nothing else has changed what it changed."
-    of = _one("Decision")
+    of = one_field("Decision")
 
     @classmethod
     def applies(cls, state: ImageState, chain: Chain | None) -> bool:
@@ -338,19 +251,3 @@ FORMS: dict[str, type[DecisionForm]] = {
         UndoForm,
     )
 }
-
-
-def chain_words(state: ImageState, chain: Chain) -> str:
-    """Name a chain by its number and the phrase that stands for it."""
-    if not chain.mentions:
-        return f"chain {chain.number}"
-    phrase = mention_text(representative(state, chain.mentions), state.captions)
-    return f"chain {chain.number} (“{phrase}”)"
-
-
-def decision_choices(rows: list[tuple[int, facts.Body]], state: ImageState) -> Choices:
-    """Return the decisions that might be taken back, the newest first, in words."""
-    known = {record.fact for record in state.decisions}
-    return [
-        (number, f"{number}: {fact_words(body, state)}") for number, body in rows if number in known
-    ]

@@ -15,7 +15,7 @@ from annotation.actions.trusting import (
     trust_revoke,
 )
 from annotation.admin.reading import ReadOnlyAdmin, StageFilter, one_line, stage_words
-from annotation.dashboard.trust_words import TRUST, event_words
+from annotation.dashboard.trust_words import TRUST, EventLine, event_lines
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.trust import Trust, decode_event
 
@@ -105,12 +105,8 @@ class WorkerStandingAdmin(ReadOnlyAdmin):
         events = models.TrustEvent.objects.filter(
             campaign=row.campaign_id, worker=row.worker_id, stage=row.stage
         ).order_by("-pk")[:EVENTS_SHOWN]
-        lines = (
-            f"{event.created_at:%Y-%m-%d %H:%M}  {event_words(decode_event(event.body))}"
-            + (f" (by {event.by})" if event.by else "")
-            for event in events
-        )
-        return "\n".join(lines) or "–"
+        lines = event_lines((event, decode_event(event.body)) for event in events)
+        return "\n".join(_event_text(line) for line in lines) or "–"
 
     @admin.action(description="Revoke trust …", permissions=["act"])
     def revoke(
@@ -153,6 +149,11 @@ class WorkerStandingAdmin(ReadOnlyAdmin):
                 by=request.user.get_username(),
             ),
         )
+
+
+def _event_text(line: EventLine) -> str:
+    by = f" (by {line.event.by})" if line.event.by else ""
+    return f"{line.event.created_at:%Y-%m-%d %H:%M}: {line.words}{by}"
 
 
 class AppealStageFilter(StageFilter):

@@ -30,6 +30,7 @@ def hit_differences(client: MTurk, hit: models.Hit, totals: Totals) -> Iterator[
     rewards, bonuses = _payments(hit)
     totals.our_cents += sum(rewards.values()) + sum(bonuses.values())
     try:
+        reward = client.hit_get(hit.hit_id).reward_cents
         theirs = list(client.assignments(hit.hit_id))
         paid = list(client.bonuses(HITId=hit.hit_id))
     except RefusedError as error:
@@ -41,13 +42,13 @@ def hit_differences(client: MTurk, hit: models.Hit, totals: Totals) -> Iterator[
         known = ours.pop(shown.assignment_id, None)
         status = STATUS[shown.status]
         if status == AssignmentStatus.APPROVED:
-            totals.their_cents += hit.terms.reward_cents
+            totals.their_cents += reward
         if known is None:
             yield f"assignment {shown.assignment_id} is {status} there, and unknown here"
             continue
         if known.status != status:
             yield f"assignment {shown.assignment_id} is {status} there, and {known.status} here"
-        if known.worker.name not in (shown.worker,) and not known.worker.name.startswith(OWN_NAMES):
+        if known.worker.name != shown.worker and not known.worker.name.startswith(OWN_NAMES):
             yield f"assignment {shown.assignment_id} is another worker's there"
         noted = rewards.get(known.pk)
         if (noted is not None) != (status == AssignmentStatus.APPROVED):
@@ -55,8 +56,11 @@ def hit_differences(client: MTurk, hit: models.Hit, totals: Totals) -> Iterator[
                 f"assignment {shown.assignment_id}: the reward is "
                 f"{'paid' if noted is None else 'not paid'} there, and not so here"
             )
-        elif noted is not None and noted != hit.terms.reward_cents:
-            yield f"assignment {shown.assignment_id}: {dollars(noted)} was noted as its reward"
+        elif noted is not None and noted != reward:
+            yield (
+                f"assignment {shown.assignment_id}: {dollars(reward)} was paid there, and "
+                f"{dollars(noted)} is noted here"
+            )
     for missing in ours:
         yield f"assignment {missing} is unknown there"
     for bonus in paid:
@@ -73,15 +77,16 @@ def hit_differences(client: MTurk, hit: models.Hit, totals: Totals) -> Iterator[
 
 def orphans(client: MTurk) -> Iterator[str]:
     """Yield HITs that were published by us, as they say themselves, and that we do not know."""
-    published = models.OutboxCall.objects.filter(operation=Operation.CREATE_HIT)
+    calls = models.OutboxCall.objects.filter(operation=Operation.CREATE_HIT)
+    published = dict(calls.values_list("token", "hit__hit_id"))
     for shown in client.hits():
-        if not shown.annotation.startswith(ANNOTATION):
+        token = shown.annotation.removeprefix(ANNOTATION)
+        if token == shown.annotation:
             continue
-        call = published.filter(token=shown.annotation.removeprefix(ANNOTATION)).first()
-        if call is None or call.hit is None:
+        if token not in published:
             yield f"HIT {shown.hit_id} is there, and unknown here"
-        elif call.hit.hit_id != shown.hit_id:
-            yield f"HIT {shown.hit_id} is there; here it is {call.hit.hit_id or 'not published'}"
+        elif published[token] != shown.hit_id:
+            yield f"HIT {shown.hit_id} is there; here it is {published[token] or 'not published'}"
 
 
 def _payments(hit: models.Hit) -> tuple[Mapping[int, int], dict[str, int]]:

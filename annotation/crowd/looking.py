@@ -87,8 +87,16 @@ def _look(client: MTurk, hit: models.Hit) -> None:
         if shown.available + shown.pending < hit.places:
             found = list(client.assignments(hit.hit_id))
     known = known_assignments(hit)
+    trouble: Exception | None = None
     for one in found:
-        _take(hit, one, known.get((one.assignment_id, one.worker)))
+        try:
+            _take(hit, one, known.get((one.assignment_id, one.worker)))
+        except Exception as error:
+            # Whatever is wrong with one worker's must not keep the others from being paid.
+            log.exception("assignment %s could not be confirmed", one.assignment_id)
+            trouble = error
+    if trouble is not None:
+        raise trouble
     if shown is not None:
         hit_places_seen(
             hit=hit,

@@ -3,9 +3,7 @@
 import re
 from xml.sax.saxutils import escape
 
-from django.conf import settings
 from django.db import transaction
-from django.urls import reverse
 
 from annotation import models
 from annotation.actions.paying import hit_close, hit_expired, hit_published
@@ -14,7 +12,8 @@ from annotation.crowd.errors import RefusedError, TryAgainError
 from annotation.crowd.registering import hit_type_ensure
 from annotation.crowd.steps import ANNOTATION, Batch, Step, nothing_follows
 from annotation.models import CallStatus, HitStatus, Operation, SittingKind
-from annotation.selectors.sittings import settings_of
+from annotation.pipeline.questions import Stage
+from annotation.selectors.sittings import settings_of, task_url
 
 SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
@@ -82,8 +81,7 @@ def expire_hit(call: models.OutboxCall, batch: Batch) -> Step:
 
 def question_of(hit: models.Hit) -> str:
     """Return the question as MTurk wants it: the address of the task page, in XML."""
-    name = "hits:test" if hit.kind == SittingKind.TEST else "hits:page"
-    address = settings.CHAINBOX_TASK_URL + reverse(name, args=[hit.campaign_id, hit.stage])
+    address = task_url(hit.campaign_id, Stage(hit.stage), SittingKind(hit.kind))
     return (
         f'<ExternalQuestion xmlns="{SCHEMA}"><ExternalURL>{escape(address)}</ExternalURL>'
         "<FrameHeight>0</FrameHeight></ExternalQuestion>"

@@ -9,6 +9,8 @@ from django.conf import settings
 from annotation import models
 from annotation.crowd.client import MTurk
 from annotation.crowd.errors import RefusedError, TryAgainError
+from annotation.pipeline.questions import Stage
+from annotation.pipeline.terms import QUALIFICATION, qualification_name
 
 log = logging.getLogger(__name__)
 
@@ -21,12 +23,6 @@ EVENTS = (
     "HITReviewable",
     "HITExpired",
 )
-# Stands in a HIT's terms for the qualification's id, which is not known when they are written.
-QUALIFICATION = "{qualification}"
-
-
-def qualification_name(campaign: models.Campaign, stage: str) -> str:
-    return f"Chainbox: {campaign.name} – {stage}"
 
 
 def qualification_ensure(client: MTurk, campaign: models.Campaign, stage: str) -> str:
@@ -36,7 +32,7 @@ def qualification_ensure(client: MTurk, campaign: models.Campaign, stage: str) -
         raise RefusedError("NotLaunched", f"The stage {stage} of {campaign.name} is not launched.")
     if supply.qualification_type_id:
         return supply.qualification_type_id
-    name = qualification_name(campaign, stage)
+    name = qualification_name(campaign.name, Stage(stage))
     try:
         type_id = client.qualification_type_create(
             name=name,

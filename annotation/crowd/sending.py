@@ -76,33 +76,37 @@ def calls_send(*, client: MTurk, most: int = 100, at_once: int = 4) -> int:
         if not calls:
             break
         untried = list(calls)
-        for answer in _asked(calls, client, at_once):
-            untried.remove(answer.call)
-            tried += 1
-            _finish(answer)
-            silent = silent + 1 if isinstance(answer.error, UnreachableError) else 0
+        for answers in _asked(calls, client, at_once):
+            # Whatever was on its way together has been tried: all of it is written down.
+            for answer in answers:
+                untried.remove(answer.call)
+                tried += 1
+                _finish(answer)
+                silent = silent + 1 if isinstance(answer.error, UnreachableError) else 0
             if silent >= UNREACHABLE_IN_A_ROW:
                 break
         calls_give_back(calls=untried)
     return tried
 
 
-def _asked(calls: Sequence[models.OutboxCall], client: MTurk, at_once: int) -> Iterator[_Answer]:
-    """Ask for each call while the claim is fresh; yield the answers in turn."""
+def _asked(
+    calls: Sequence[models.OutboxCall], client: MTurk, at_once: int
+) -> Iterator[list[_Answer]]:
+    """Ask for each call while the claim is fresh; yield the answers of those asked together."""
     until = time.monotonic() + FRESH_SECONDS
     batch = Batch(client, database_now())
     if at_once == 1:
         for call in calls:
             if time.monotonic() > until:
                 return
-            yield _ask(_prepared(call, batch))
+            yield [_ask(_prepared(call, batch))]
         return
     with ThreadPoolExecutor(at_once) as pool:
         for start in range(0, len(calls), at_once):
             if time.monotonic() > until:
                 return
             prepared = [_prepared(call, batch) for call in calls[start : start + at_once]]
-            yield from pool.map(_ask, prepared)
+            yield list(pool.map(_ask, prepared))
 
 
 def _prepared(call: models.OutboxCall, batch: Batch) -> _Answer:

@@ -278,7 +278,7 @@ def _estimate(campaign: models.Campaign, settings: Settings) -> dict[str, Any]:
         "images": found.images,
         "sample": found.sample,
         "runs": len(found.seeds),
-        "guessed": f"{1 - found.from_key:.0%}",
+        "guessed": f"{1 - found.from_key:.0%}" if found.from_key < 1 else "",
         "fee": settings.crowd.fee_percent,
     }
 

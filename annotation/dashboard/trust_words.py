@@ -61,7 +61,7 @@ def accuracy_bar(accuracy: Accuracy, minimum: float) -> AccuracyBar | None:
 
     >>> bar = accuracy_bar(Accuracy(39, 45), 0.8)
     >>> bar.words, bar.x, bar.width, bar.share_x, bar.kind
-    ('87%, between 74% and 94%', 737, 203, 855, 'unsure')
+    ('87%, between 74% and 94%', 737, 200, 855, 'unsure')
     """
     if accuracy.share is None:
         return None

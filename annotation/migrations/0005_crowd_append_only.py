@@ -1,9 +1,12 @@
-"""Trust events and payments are append-only; open questions learn how much their image needs."""
+"""Trust events and payments are append-only; open questions learn what they need to know."""
 
 from django.db import migrations
 
 from annotation.models.append_only import CROWD, protect, release
+from annotation.models.rows import workers_text
+from annotation.pipeline.independence import kept_out
 from annotation.pipeline.progress import work_left
+from annotation.pipeline.questions import question_from_key
 from annotation.pipeline.state import decode_state
 
 
@@ -13,8 +16,12 @@ def forwards(apps, schema_editor):
     questions = apps.get_model("annotation", "OpenQuestion").objects
     waiting = stored_states.filter(image__open_questions__isnull=False).distinct()
     for stored in waiting.iterator(chunk_size=200):
-        left = work_left(decode_state(stored.body))
-        questions.filter(image_id=stored.image_id).update(left=left)
+        state = decode_state(stored.body)
+        rows = list(questions.filter(image_id=stored.image_id))
+        for row in rows:
+            row.left = work_left(state)
+            row.kept_out = workers_text(kept_out(state, question_from_key(row.key)))
+        questions.bulk_update(rows, ["left", "kept_out"])
 
 
 def backwards(apps, schema_editor):

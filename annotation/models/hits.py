@@ -132,6 +132,8 @@ class Assignment(models.Model):
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="assignments")
     assignment_id = models.CharField(max_length=64)
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
+    # A keyed hash of assignment and worker: known again when the worker is not.
+    proof = models.CharField(max_length=64)
     # Null: no answers of theirs could be found.
     sitting = models.OneToOneField(
         Sitting, null=True, blank=True, on_delete=models.PROTECT, related_name="assignment"
@@ -146,9 +148,7 @@ class Assignment(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["assignment_id", "worker"], name="one_assignment_per_worker_and_id"
-            )
+            models.UniqueConstraint(fields=["hit", "proof"], name="one_assignment_per_claim")
         ]
 
     def __str__(self) -> str:

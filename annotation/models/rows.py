@@ -1,8 +1,12 @@
 """The rows that an image's state comes to in the state tables."""
 
+from collections.abc import Iterable
+
 from annotation import models
 from annotation.models import ImageStatus
+from annotation.pipeline.independence import kept_out
 from annotation.pipeline.mentions import ENTITY_TYPES
+from annotation.pipeline.progress import work_left
 from annotation.pipeline.questions import Question
 from annotation.pipeline.state import Box, Chain, ImageState, chain_types, encode_state
 
@@ -39,14 +43,31 @@ def box_row(box: Box, image_id: int) -> models.Box:
     )
 
 
-def question_row(question: Question, image: models.Image, left: int) -> models.OpenQuestion:
-    return models.OpenQuestion(
-        campaign_id=image.campaign_id,
-        image_id=image.pk,
-        stage=question.stage.value,
-        key=question.key,
-        left=left,
-    )
+def question_rows(
+    questions: Iterable[Question], image: models.Image, state: ImageState
+) -> list[models.OpenQuestion]:
+    left = work_left(state)
+    return [
+        models.OpenQuestion(
+            campaign_id=image.campaign_id,
+            image_id=image.pk,
+            stage=question.stage.value,
+            key=question.key,
+            left=left,
+            kept_out=workers_text(kept_out(state, question)),
+        )
+        for question in questions
+    ]
+
+
+def workers_text(workers: Iterable[int]) -> str:
+    """Write workers so that the database can look for one of them.
+
+    >>> workers_text([12, 7]), workers_text([])
+    (',7,12,', '')
+    """
+    numbers = ",".join(str(worker) for worker in sorted(workers))
+    return f",{numbers}," if numbers else ""
 
 
 def state_row(state: ImageState, image_id: int) -> models.StoredState:

@@ -88,6 +88,8 @@ class OpenQuestion(models.Model):
     key = models.CharField(max_length=60)
     # How much its image still needs (`pipeline.progress`): nearly finished images come first.
     left = models.PositiveIntegerField(default=0)
+    # The workers who may not answer it (`pipeline.independence`), as `,7,12,`.
+    kept_out = models.TextField(blank=True)
     opened_at = models.DateTimeField(db_default=Now())
     # Since when no worker who is qualified and active may answer it; null: somebody may.
     starved_at = models.DateTimeField(null=True, blank=True)

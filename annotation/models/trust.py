@@ -17,7 +17,7 @@ class TrustEvent(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="trust_events")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="trust_events")
     stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])
-    # Names what it was, so that it is noted once: `check/<sitting>/<number>`, `box/<image>/<box>`.
+    # Names what it was, so that it is noted once: `check/<sitting>/<number>`.
     key = models.CharField(max_length=60)
     # The numbers that it folds under.
     settings = models.ForeignKey(CampaignSettings, on_delete=models.PROTECT, related_name="+")

@@ -13,7 +13,7 @@ from annotation.pipeline.answers import Answer
 from annotation.pipeline.geometry import rect_problem
 from annotation.pipeline.questions import ANSWERS, Stage
 from annotation.pipeline.settings import CrowdSettings, Settings
-from annotation.pipeline.showing import Shown
+from annotation.pipeline.showing import Mark, Shown
 from annotation.pipeline.state import ImageState
 
 # A box's work is judged by Quality: there is nothing to know in advance.
@@ -84,11 +84,28 @@ def _captions_problem(shown: Shown, state: ImageState) -> str | None:
     for mark in shown.marks:
         if mark.caption not in shown.captions:
             return f"caption {mark.caption} has a marked phrase and is not shown"
-        if mark.mention and mark.mention not in mentions:
-            return f"the image has no mention {mark.mention}"
-        if not 0 <= mark.start < mark.end <= len(captions[mark.caption].tokens):
+        tokens = captions[mark.caption].tokens
+        if not 0 <= mark.start < mark.end <= len(tokens):
             return f"tokens {mark.start} to {mark.end} are not in caption {mark.caption}"
+        # Pages show other phrases in another way: nobody can say that they are cut wrongly.
+        if not mark.mention:
+            return _no_mention(mark, tokens, state)
+        if mark.mention not in mentions:
+            return f"the image has no mention {mark.mention}"
     return None
+
+
+def _no_mention(mark: Mark, tokens: Sequence[str], state: ImageState) -> str:
+    known = [
+        repr(" ".join(tokens[mention.start : mention.end]))
+        for mention in sorted(state.mentions, key=lambda mention: mention.start)
+        if mention.caption == mark.caption
+    ]
+    phrase = " ".join(tokens[mark.start : mark.end])
+    return (
+        f"{phrase!r} is no mention of caption {mark.caption}, and workers would see that; its "
+        f"mentions are: {', '.join(known) or 'none'}"
+    )
 
 
 def _shape_problem(gold: Gold, state: ImageState) -> str | None:
@@ -114,20 +131,25 @@ def _shape_problem(gold: Gold, state: ImageState) -> str | None:
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A verification question that is in use, by its number; `uses` by whomever."""
+    """A verification question that is in use, by its number; `uses` by whomever.
+
+    `is_judged`: the worker has answered real questions of the stage about the image.
+    """
 
     number: int
     image: str
     answer: str
     uses: int = 0
+    is_judged: bool = False
 
 
 def choose_gold(offers: Iterable[Offer], seen: Collection[int], count: int, seed: str) -> list[int]:
     """Return up to `count` numbers of a stage's verification questions for a worker.
 
     Never one they have seen. Each answer as often as the others, as far as there are any, so that
-    the same answer to everything fails; among those with the same answer the least used, by lot;
-    and no image twice, as long as there are others. Fewer than asked for if there are no more.
+    the same answer to everything fails; among those with the same answer the least used, by lot,
+    but first those of images that the worker has not judged; and no image twice, as long as
+    there are others. Fewer than asked for if there are no more.
     """
     random = Random(f"gold/{seed}")
     by_answer: dict[str, list[Offer]] = defaultdict(list)
@@ -136,7 +158,7 @@ def choose_gold(offers: Iterable[Offer], seen: Collection[int], count: int, seed
             by_answer[offer.answer].append(offer)
     for group in by_answer.values():
         random.shuffle(group)
-        group.sort(key=lambda offer: offer.uses)
+        group.sort(key=lambda offer: (offer.is_judged, offer.uses))
     groups = [by_answer[answer] for answer in sorted(by_answer)]
     random.shuffle(groups)
     chosen = _in_turn(groups, count)

@@ -107,7 +107,7 @@ class OtherImageError(ValueError):
 def known_release(state: ImageState, image: CorpusImage) -> KnownImage:
     """Return what a release knows of an image of ours, in the phrases of the release.
 
-    Those that we have too go by our numbers; the others have none, as in guides.
+    Only in those that we have too, by our numbers: others look different to workers.
     """
     assert image.annotation is not None  # it was read with all that a release knows
     assert image.mentions is not None
@@ -122,12 +122,14 @@ def known_release(state: ImageState, image: CorpusImage) -> KnownImage:
         replace(
             chain,
             mentions=tuple(
-                replace(m, number=ours.get((m.caption, m.start, m.end), 0)) for m in chain.mentions
+                replace(m, number=ours[m.caption, m.start, m.end])
+                for m in chain.mentions
+                if (m.caption, m.start, m.end) in ours
             ),
         )
         for chain in known.chains
     )
-    return replace(known, chains=tuple(chains))
+    return replace(known, chains=tuple(chain for chain in chains if chain.mentions))
 
 
 def _same_image(state: ImageState, image: CorpusImage) -> None:

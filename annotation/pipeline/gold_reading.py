@@ -225,7 +225,7 @@ def _marks(captions: Sequence[GoldCaption], state: ImageState) -> tuple[Mark, ..
         for phrase in caption.phrases:
             taken = [mark for mark in marks if mark.caption == caption.number]
             start, end = _span(phrase, caption.number, tokens[caption.number], taken)
-            mention = mentions.get((caption.number, start, end), 0)
+            mention = mentions.get((caption.number, start, end), 0)  # 0: `gold_problem` says why
             marks.append(Mark(mention, caption.number, start, end, colour=len(marks) + 1))
     return tuple(marks)
 

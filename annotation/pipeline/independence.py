@@ -2,7 +2,7 @@
 
 from annotation.pipeline.questions import Question, Stage
 from annotation.pipeline.state import (
-    Barred,
+    NOBODY,
     BoxStatus,
     ImageState,
     Vote,
@@ -13,26 +13,27 @@ from annotation.pipeline.state import (
 
 
 def may_answer(state: ImageState, question: Question, worker: int) -> bool:
-    """Tell whether the worker may answer an open question.
+    """Tell whether the worker may answer an open question."""
+    return worker not in kept_out(state, question)
+
+
+def kept_out(state: ImageState, question: Question) -> frozenset[int]:
+    """Return the workers who may not answer an open question.
 
     Never two votes of one worker in one tally ("none needed" is a vote, and so is one that was
     doubted), never Quality on one's own box, never Coverage right after drawing the latest
     accepted box. All else is allowed.
     """
-    if Barred(question=question, worker=worker) in state.barred:
-        return False
-    if any(s.question == question and s.worker == worker for s in state.second_opinions):
-        return False
-    if question.stage is Stage.LINKS:
-        return True
+    out = {barred.worker for barred in state.barred if barred.question == question}
+    out |= {opinion.worker for opinion in state.second_opinions if opinion.question == question}
     if question.stage is Stage.QUALITY:
         box = find_box(state, question.subject[0])
-        return box is None or box.drawer != worker
-    if _has_voted(_tally(state, question), worker):
-        return False
-    return not (
-        question.stage is Stage.COVERAGE and _latest_drawer(state, question.subject[0]) == worker
-    )
+        out |= {box.drawer} if box is not None else set()
+    elif question.stage is not Stage.LINKS:
+        out |= {vote.worker for vote in _tally(state, question)}
+        if question.stage is Stage.COVERAGE:
+            out.add(_latest_drawer(state, question.subject[0]))
+    return frozenset(out - {NOBODY})
 
 
 def _tally(state: ImageState, question: Question) -> tuple[Vote, ...]:
@@ -51,15 +52,11 @@ def _tally(state: ImageState, question: Question) -> tuple[Vote, ...]:
     return chain.coverage
 
 
-def _has_voted(votes: tuple[Vote, ...], worker: int) -> bool:
-    return any(vote.worker == worker for vote in votes)
-
-
-def _latest_drawer(state: ImageState, chain: int) -> int | None:
+def _latest_drawer(state: ImageState, chain: int) -> int:
     # Boxes are judged in the order they are drawn, so the latest accepted has the highest number.
     drawers = [
         box.drawer
         for box in state.boxes
         if box.status is BoxStatus.ACCEPTED and chain in box.chains
     ]
-    return drawers[-1] if drawers else None
+    return drawers[-1] if drawers else NOBODY

@@ -1,10 +1,10 @@
-"""Mixing: which places of a sitting hold verification questions.
+"""Mixing: how many of a sitting's questions are verification questions, and that none shows it.
 
 Every draw comes from the seed, which must hold something that workers cannot know: the rules are
 public.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from random import Random
 from typing import TypeVar
 
@@ -13,6 +13,10 @@ from annotation.pipeline.settings import CrowdSettings
 from annotation.pipeline.trust import Trust
 
 T = TypeVar("T")
+
+# So many questions are looked at, for each one that is wanted, in search of other images. With
+# images of the public dataset this leaves hardly a sitting with two of one image.
+LOOKED_AT_PER_WANTED = 4
 
 
 def checks_wanted(stage: Stage, trust: Trust, size: int, crowd: CrowdSettings, seed: str) -> int:
@@ -33,27 +37,42 @@ def checks_wanted(stage: Stage, trust: Trust, size: int, crowd: CrowdSettings, s
     return whole + (_random(seed, "checks").random() < exact - whole)
 
 
-def check_places(size: int, checks: int, seed: str) -> tuple[int, ...]:
-    """Return the places of that many verification questions, from 1, in order.
+def spread(
+    questions: Iterable[T], image_of: Callable[[T], int], wanted: int, images: Collection[int] = ()
+) -> list[T]:
+    """Return that many of the questions, the first ones, but of other images before the same again.
 
-    >>> check_places(10, 2, "sitting 7"), check_places(3, 3, "")
-    ((5, 9), (1, 2, 3))
+    A verification question is nearly always the only one about its image: so must the others be.
+    `images` are those that the sitting has already. No more is read than it takes.
+
+    >>> spread(["a1", "a2", "b1", "c1"], lambda question: ord(question[0]), 3)
+    ['a1', 'b1', 'c1']
+    >>> spread(["a1", "a2", "b1"], lambda question: ord(question[0]), 3)
+    ['a1', 'b1', 'a2']
     """
-    return tuple(sorted(_random(seed, "places").sample(range(1, size + 1), checks)))
+    if wanted < 1:
+        return []
+    of_new, of_known = list[T](), list[T]()
+    seen = set(images)
+    for looked_at, question in enumerate(questions, start=1):
+        image = image_of(question)
+        (of_known if image in seen else of_new).append(question)
+        seen.add(image)
+        if len(of_new) == wanted or looked_at == LOOKED_AT_PER_WANTED * wanted:
+            break
+    return [*of_new, *of_known][:wanted]
 
 
-def mix(questions: Sequence[T], checks: Sequence[T], seed: str) -> list[T]:
-    """Return both in one row: each kind in its order, at places that nobody can foresee.
+def mix(questions: Sequence[T], seed: str) -> list[T]:
+    """Return a sitting's questions, real and known, in an order by lot: it tells nothing.
 
-    >>> mix("abcd", "XY", "sitting 3")
-    ['a', 'X', 'b', 'Y', 'c', 'd']
+    In the order they were chosen, those about nearly finished images would stand together, and
+    a verification question would be the stranger among them.
+
+    >>> "".join(mix("abcdXY", "sitting 3"))
+    'badXYc'
     """
-    places = set(check_places(len(questions) + len(checks), len(checks), seed))
-    real, known = iter(questions), iter(checks)
-    return [
-        next(known) if place in places else next(real)
-        for place in range(1, len(questions) + len(checks) + 1)
-    ]
+    return _random(seed, "order").sample(questions, len(questions))
 
 
 def _random(seed: str, purpose: str) -> Random:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from annotation.pipeline.accuracy import Accuracy, chance_at_least
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.questions import BOX, Stage
 from annotation.pipeline.settings import CrowdSettings, Settings
 
 # However small the campaign makes its window or large its limit: two unlucky answers end no trust.
@@ -69,10 +69,11 @@ class BeganTest(msgspec.Struct, frozen=True, tag="began_test"):
 
 
 class FinishedTest(msgspec.Struct, frozen=True, tag="finished_test"):
-    """The worker finished it."""
+    """The worker finished it; `needed` is the share that passed when they did."""
 
     right: int
     asked: int
+    needed: float | None = None
 
 
 class Checked(msgspec.Struct, frozen=True, tag="checked"):
@@ -126,10 +127,11 @@ def follow(standing: Standing, event: Event, stage: Stage, settings: Settings) -
             return (
                 replace(standing, trust=Trust.TESTING) if standing.trust is Trust.NEW else standing
             )
-        case FinishedTest(right=right, asked=asked):
+        case FinishedTest(right=right, asked=asked, needed=needed):
             if standing.trust not in (Trust.NEW, Trust.TESTING):
                 return standing
-            passed = is_enough(right, asked, settings.minimum_performance[stage])
+            minimum = settings.minimum_performance[stage] if needed is None else needed
+            passed = is_enough(right, asked, minimum)
             return Standing(trust=Trust.PROBATION if passed else Trust.TESTING)
         case Checked(right=right):
             return _checked(standing, right, stage, settings)
@@ -155,23 +157,17 @@ def fold(events: Iterable[Event], stage: Stage, settings: Settings) -> Standing:
     return standing
 
 
-def platform_problem(hits: int | None, percent: float | None, crowd: CrowdSettings) -> str | None:
-    """Say what a newcomer's record on the platform lacks; what is not known counts as enough.
+def disbelief(standing: Standing, stage: Stage, answer: str) -> str:
+    """Say why an answer of this worker is not believed; nothing if it is.
 
-    >>> platform_problem(120, 99.0, CrowdSettings(platform_hits=500))
-    'This work is for people with at least 500 approved HITs; you have 120.'
+    Who is trusted is. Of others a box is: Quality judges it, whoever drew it.
     """
-    if hits is not None and hits < crowd.platform_hits:
-        return (
-            f"This work is for people with at least {crowd.platform_hits} approved HITs; "
-            f"you have {hits}."
-        )
-    if percent is not None and percent < crowd.platform_percent:
-        return (
-            f"This work is for people of whose HITs at least {crowd.platform_percent}% were "
-            f"approved; of yours {percent:g}% were."
-        )
-    return None
+    if standing.trust is Trust.TRUSTED:
+        return ""
+    if standing.trust is Trust.REVOKED:
+        return standing.reason or "trust was lost"
+    is_box = stage is Stage.DRAWING and answer == BOX
+    return "" if is_box and standing.trust is Trust.PROBATION else "not trusted yet"
 
 
 def is_enough(right: int, checks: int, minimum: float) -> bool:

@@ -35,7 +35,7 @@ class Arrived(msgspec.Struct, frozen=True):
     now: datetime
     # Others' sittings at the same HIT.
     others: int
-    # Tests of this stage that the worker has finished.
+    # Tests of this stage that the worker has finished, confirmed by the marketplace.
     tests: int
 
     @property
@@ -99,11 +99,13 @@ def is_publishing(claim: Claim) -> bool:
 def _others(claim: Claim) -> QuerySet[models.Sitting, Any]:
     return (
         models.Sitting.objects.filter(
+            # Handed in and not confirmed counts too: its questions are kept all the same.
             hit_id=OuterRef("hit_id"),
             kind=SittingKind.WORK,
-            status=SittingStatus.OPEN,
+            confirmed_at=None,
             until__gt=Now(),
         )
+        .exclude(status=SittingStatus.LAPSED)
         .exclude(assignment_id=claim.assignment_id, worker__name=claim.worker)
         .values("hit_id")
         .annotate(number=Count("pk"))
@@ -127,7 +129,7 @@ def _tests(claim: Claim) -> QuerySet[models.Sitting, Any]:
             campaign=claim.campaign,
             stage=claim.stage.value,
             kind=SittingKind.TEST,
-            status=SittingStatus.FINISHED,
+            confirmed_at__isnull=False,
         )
         .values("worker")
         .annotate(number=Count("pk"))

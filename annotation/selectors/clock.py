@@ -10,7 +10,10 @@ def database_now() -> datetime:
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')")
-            return datetime.fromisoformat(cursor.fetchone()[0]).replace(tzinfo=UTC)
+            now = datetime.fromisoformat(cursor.fetchone()[0])
+            # SQLite compares times as text, and a whole second is written without its fraction:
+            # it would be earlier than the same time written by the database itself.
+            return now.replace(microsecond=now.microsecond or 1, tzinfo=UTC)
         cursor.execute("SELECT clock_timestamp()")
         now = cursor.fetchone()[0]
     assert isinstance(now, datetime)

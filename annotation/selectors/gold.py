@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Count, Exists, OuterRef, Q, QuerySet, Value
 
 from annotation import models
 from annotation.pipeline.gold import GoldSource, Offer, choose_gold
@@ -35,28 +35,50 @@ def gold_for(
     """Choose up to `count` verification questions of a stage for a worker, in an order by lot.
 
     None that they have been asked before, in a sitting that lapsed even, and none that rests on
-    their own judgments. The seed must hold a secret. One statement, which reads few rows of each
-    answer, the least used: whoever hands the questions out counts their uses up.
+    their own judgments. Of images that they have judged at the stage only if there are no others
+    with the answer: it may be the same question, and only a verification question comes again.
+    The seed must hold a secret. One statement, which reads few rows of each answer, the least
+    used: whoever hands the questions out counts their uses up.
     """
     answers = ANSWERS[stage] if count > 0 and stage is not Stage.DRAWING else ()
-    branches = [
-        # SQLite takes no limit in the parts of a union, but does in what a part looks for.
-        models.GoldQuestion.objects.filter(
-            pk__in=_new_to(campaign, stage, worker, answer).values("pk")[: READ_PER_WANTED * count]
-        )
-        for answer in answers
-    ]
+    branches = []
+    for answer in answers:
+        unseen = _unseen(campaign, stage, worker, answer)
+        of_new_images = unseen.filter(~Exists(_judged(stage, worker)))
+        for found, is_new in ((of_new_images, True), (unseen, False)):
+            # SQLite takes no limit in the parts of a union, but does in what a part looks for.
+            first = found.values("pk")[: READ_PER_WANTED * count]
+            branch = models.GoldQuestion.objects.filter(pk__in=first)
+            branches.append(branch.annotate(is_new=Value(is_new, output_field=BooleanField())))
     if not branches:
         return []
-    rows = {row.pk: row for row in branches[0].union(*branches[1:], all=True)}
+    rows: dict[int, models.GoldQuestion] = {}
+    new: set[int] = set()
+    for row in branches[0].union(*branches[1:], all=True):
+        rows[row.pk] = row
+        if row.is_new:
+            new.add(row.pk)
     offers = [
-        Offer(number=row.pk, image=str(row.image_id), answer=row.answer, uses=row.uses)
+        Offer(
+            number=row.pk,
+            image=str(row.image_id),
+            answer=row.answer,
+            uses=row.uses,
+            is_judged=row.pk not in new,
+        )
         for row in rows.values()
     ]
     return [rows[number] for number in choose_gold(offers, (), count, seed)]
 
 
-def _new_to(
+def _judged(stage: Stage, worker: models.Worker) -> QuerySet[models.Fact]:
+    """Return the worker's judgments at a stage about a verification question's image."""
+    return models.Fact.objects.filter(
+        image=OuterRef("image"), worker=worker, question__startswith=f"{stage.value}/"
+    )
+
+
+def _unseen(
     campaign: models.Campaign, stage: Stage, worker: models.Worker, answer: str
 ) -> QuerySet[models.GoldQuestion]:
     asked = models.SittingQuestion.objects.filter(gold=OuterRef("pk"), sitting__worker=worker)

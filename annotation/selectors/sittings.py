@@ -1,14 +1,13 @@
 """Which questions a worker gets, and what a sitting holds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection
 from datetime import datetime
-from itertools import islice
 from typing import Literal
 
 import msgspec
 from django.conf import settings as site
 from django.core.exceptions import ImproperlyConfigured
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
 
@@ -16,7 +15,7 @@ from annotation import models
 from annotation.models import SittingKind, SittingStatus
 from annotation.pipeline.answers import decode_answer
 from annotation.pipeline.guides import Lesson, is_right
-from annotation.pipeline.independence import may_answer
+from annotation.pipeline.mixing import spread
 from annotation.pipeline.questions import Question, Stage, question_from_key
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import ImageState
@@ -67,41 +66,54 @@ class Score(msgspec.Struct, frozen=True):
 
 
 def questions_choose(
-    campaign: models.Campaign, stage: Stage, worker: models.Worker, limit: int
+    campaign: models.Campaign,
+    stage: Stage,
+    worker: models.Worker,
+    limit: int,
+    images: Collection[int] = (),
 ) -> list[Choice]:
     """Choose questions for a worker's sitting: free, new to them, of nearly finished images first.
 
-    So images get finished, not only begun. The one place that decides who gets what. Called in a
-    transaction. On PostgreSQL what is chosen is locked until its end, and what others
-    are choosing at this moment is passed over. One statement, read only as far as needed.
+    So images get finished, not only begun. Of an image only one, and none of the `images` that
+    the sitting has already, as long as there are others. The one place that decides who gets
+    what. Called in a transaction. On PostgreSQL what is looked at is locked until its end, and
+    what others are looking at is passed over. One statement, read only as far as needed.
     """
+    rows = (
+        _askable(campaign, stage)
+        .filter(_open_to(worker), ~Exists(_live_leases()))
+        .select_for_update(skip_locked=True, of=("self",))
+    )
     # PostgreSQL locks a row when it is read: no more at a time than are needed.
-    rows = _free_questions(campaign, stage, worker).select_for_update(
-        skip_locked=True, of=("self",)
+    choices = (
+        Choice(
+            image_id=row.image_id,
+            question=question_from_key(row.key),
+            state=row.image.stored_state.state,
+        )
+        for row in rows.iterator(chunk_size=limit)
     )
-    return list(islice(_for_worker(rows.iterator(chunk_size=limit), worker), limit))
+    return spread(choices, lambda choice: choice.image_id, limit, images)
 
 
-def _for_worker(rows: Iterable[models.OpenQuestion], worker: models.Worker) -> Iterator[Choice]:
-    for row in rows:
-        question = question_from_key(row.key)
-        state = row.image.stored_state.state
-        if may_answer(state, question, worker.pk):
-            yield Choice(image_id=row.image_id, question=question, state=state)
+def _open_to(worker: models.Worker) -> Q:
+    """Return the condition that a worker may answer a question and has not answered it."""
+    return ~Q(kept_out__contains=f",{worker.pk},") & Q(~Exists(_judged(worker)))
 
 
-def _free_questions(
-    campaign: models.Campaign, stage: Stage, worker: models.Worker
-) -> QuerySet[models.OpenQuestion]:
-    judged = models.Fact.objects.filter(
-        image=OuterRef("image"), question=OuterRef("key"), worker=worker
-    )
+def _askable(campaign: models.Campaign, stage: Stage) -> QuerySet[models.OpenQuestion]:
     return (
         # Without its photo nobody can answer a question.
         models.OpenQuestion.objects.exclude(image__file="")
-        .filter(~Exists(_live_leases()), ~Exists(judged), campaign=campaign, stage=stage.value)
+        .filter(campaign=campaign, stage=stage.value)
         .select_related("image__stored_state")
         .order_by("left", "pk")
+    )
+
+
+def _judged(worker: models.Worker) -> QuerySet[models.Fact]:
+    return models.Fact.objects.filter(
+        image=OuterRef("image"), question=OuterRef("key"), worker=worker
     )
 
 
@@ -114,14 +126,10 @@ def _live_leases() -> QuerySet[models.SittingQuestion]:
 
 def why_empty(campaign: models.Campaign, stage: Stage, worker: models.Worker) -> Empty:
     """Say why there is no question for a worker: others have what is left, or nothing is."""
-    # What is free now was passed over because somebody is choosing it. Looked for first: by the
-    # time we look for leases they may have it.
-    free = _free_questions(campaign, stage, worker).iterator(chunk_size=1)
-    leased = models.OpenQuestion.objects.filter(
-        Exists(_live_leases()), campaign=campaign, stage=stage.value
-    )
-    is_with_others = any(_for_worker(free, worker)) or leased.exists()
-    return "with_others" if is_with_others else "nothing_left"
+    # What is free now was passed over because somebody is choosing it. One statement, and so one
+    # moment: between two, a question that goes from hand to hand would be seen in neither.
+    is_there = _askable(campaign, stage).filter(Exists(_live_leases()) | _open_to(worker)).exists()
+    return "with_others" if is_there else "nothing_left"
 
 
 def campaign_find(campaign_id: int) -> models.Campaign | None:

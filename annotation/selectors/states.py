@@ -6,12 +6,11 @@ from django.db.models import QuerySet
 
 from annotation import models
 from annotation.models import ImageStatus
-from annotation.models.rows import box_row, chain_row, question_row, status_of
+from annotation.models.rows import box_row, chain_row, question_rows, status_of
 from annotation.pipeline.captions import Caption
 from annotation.pipeline.engine import begin, fold, open_questions
 from annotation.pipeline.facts import Fact, FactRefusedError, decode_body
 from annotation.pipeline.mentions import Mention
-from annotation.pipeline.progress import work_left
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import ImageState, encode_state
 
@@ -92,9 +91,8 @@ def image_differences(image: models.Image, settings: dict[int, Settings]) -> lis
     boxes = [box_row(box, image.pk) for box in state.boxes]
     if _values(image.boxes.all(), BOX_COLUMNS) != _values(boxes, BOX_COLUMNS):
         found.append("its box rows differ")
-    left = work_left(state)
-    questions = [question_row(question, image, left) for question in open_questions(state)]
-    columns = ("key", "stage", "campaign_id", "left")
+    questions = question_rows(open_questions(state), image, state)
+    columns = ("key", "stage", "campaign_id", "left", "kept_out")
     if _values(image.open_questions.all(), columns) != _values(questions, columns):
         found.append("its open questions differ")
     return found

@@ -89,10 +89,11 @@ def demand_ceiling(stage: Stage, settings: Settings) -> int:
 def hits_waiting(campaign: models.Campaign, now: datetime) -> list[WaitingHit]:
     """Return the HITs that a worker could accept now or soon, the oldest first.
 
-    Somebody may have one before the marketplace tells us: then there is a sitting.
+    Somebody may have one before the marketplace tells us: then there is a sitting whose time is
+    not up.
     """
     sittings = models.Sitting.objects.filter(
-        hit_id=OuterRef("hit_id"), kind=SittingKind.WORK
+        hit_id=OuterRef("hit_id"), kind=SittingKind.WORK, until__gt=now
     ).exclude(status=SittingStatus.LAPSED)
     rows = models.Hit.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=now),

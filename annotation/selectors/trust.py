@@ -2,12 +2,10 @@
 
 from collections.abc import Collection, Iterator
 
-import msgspec
-
 from annotation import models
 from annotation.models import SittingKind, SittingStatus
+from annotation.pipeline.drawing_checks import Drawing
 from annotation.pipeline.facts import Judgment, decode_body
-from annotation.pipeline.geometry import Rect
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.revoking import Work
 from annotation.pipeline.trust import Checked, Standing, decode_event, follow
@@ -52,21 +50,21 @@ def work_of(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> l
             work.append(Work(passed=row.right))
         elif place in judged:
             number = judged[place]
-            check = passed.get(box_key(row.image_id, number))
+            check = passed.get(drawing_key(row.image_id, number))
             work.append(Work(judgment=(row.image_id, number), passed=check))
     return work
 
 
-def box_key(image_id: int, judgment: int) -> str:
-    """Return the key of the event that the box of a drawing was judged."""
-    return f"box/{image_id}/{judgment}"
+def drawing_key(image_id: int, judgment: int) -> str:
+    """Return the key of the event that it became known whether a drawing was right."""
+    return f"drawing/{image_id}/{judgment}"
 
 
 def _checks(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> dict[str, bool]:
     found = {}
     if stage is Stage.DRAWING:
         events = models.TrustEvent.objects.filter(
-            campaign=campaign, worker=worker, stage=stage.value, key__startswith="box/"
+            campaign=campaign, worker=worker, stage=stage.value, key__startswith="drawing/"
         )
         for key, body in events.values_list("key", "body"):
             event = decode_event(body)
@@ -75,28 +73,19 @@ def _checks(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> d
     return found
 
 
-class Drawn(msgspec.Struct, frozen=True):
-    """A box of an image, and who drew it."""
-
-    image_id: int
-    drawer: int
-    rect: Rect
-
-
-def drawings_find(boxes: Collection[Drawn]) -> dict[Drawn, int]:
-    """Return the numbers of the judgments that drew these boxes, in one statement."""
+def drawings_of(images: Collection[int]) -> dict[int, list[Drawing]]:
+    """Return the drawings of images that counted, in one statement."""
     facts = models.Fact.objects.filter(
-        image_id__in={box.image_id for box in boxes},
-        worker_id__in={box.drawer for box in boxes},
-        question__startswith=f"{Stage.DRAWING.value}/",
+        image_id__in=images, question__startswith=f"{Stage.DRAWING.value}/", counted=True
     )
-    found: dict[Drawn, int] = {}
+    found: dict[int, list[Drawing]] = {image_id: [] for image_id in images}
     for fact in facts.order_by("number"):
         body = decode_body(fact.body)
         assert isinstance(body, Judgment)  # only judgments have a question
-        if body.rect is not None:
-            found[Drawn(fact.image_id, body.worker, body.rect)] = fact.number
-    return {box: found[box] for box in boxes if box in found}
+        found[fact.image_id].append(
+            Drawing(fact.number, body.worker, body.question.subject[0], body.rect)
+        )
+    return found
 
 
 def standing_differences(campaign: models.Campaign | None = None) -> Iterator[str]:

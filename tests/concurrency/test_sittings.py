@@ -12,6 +12,7 @@ from django.db import connection, transaction
 
 from annotation.actions.answering import draft_save, sitting_finish
 from annotation.actions.confirming import sitting_confirm
+from annotation.actions.leases import sittings_lapse
 from annotation.actions.sittings import Opened, SittingRefusedError, sitting_open
 from annotation.models import Fact, Image, OpenQuestion, Sitting, SittingQuestion, SittingStatus
 from annotation.pipeline.questions import Stage
@@ -98,6 +99,9 @@ def test_who_comes_second_gets_as_many_of_what_is_left(tmp_path: Path) -> None:
     assert taken is not None
     assert not quicker
     assert len(keys(taken)) == 10
+    # In the places of those that are gone: at the end all would know that they are no checks.
+    numbers = taken.questions.order_by("number").values_list("number", flat=True)
+    assert list(numbers) == list(range(1, 11))
 
 
 def test_what_others_are_choosing_at_this_moment_is_with_others(tmp_path: Path) -> None:
@@ -120,6 +124,33 @@ def test_what_others_are_choosing_at_this_moment_is_with_others(tmp_path: Path) 
         finally:
             answered.set()
         other.result()
+    assert (result.sitting, result.empty) == (None, "with_others")
+
+
+def test_what_is_given_back_at_this_moment_is_not_nothing(tmp_path: Path) -> None:
+    """A question that goes from leased to free between two looks is still there."""
+    campaign = small_campaign(tmp_path, ["a"])
+    holder = opened(claim_of(campaign))
+    claim = claim_of(campaign, worker="A2")
+    agree(claim)
+    given_back: list[int] = []
+
+    def give_back_after_the_first_look(execute: Any, sql: str, *rest: Any) -> Any:
+        result = execute(sql, *rest)
+        if '"annotation_openquestion"' in sql and "SKIP LOCKED" not in sql and not given_back:
+            with ThreadPoolExecutor(1) as pool:
+                given_back.append(pool.submit(give_back).result())
+        return result
+
+    def give_back() -> int:
+        try:
+            return sittings_lapse(sittings=Sitting.objects.filter(pk=holder.pk))
+        finally:
+            connection.close()
+
+    with connection.execute_wrapper(give_back_after_the_first_look):
+        result = sitting_open(claim=claim)
+    assert given_back == [1]
     assert (result.sitting, result.empty) == (None, "with_others")
 
 

@@ -1,5 +1,6 @@
 """From saved answers to judgments: only what the platform confirms, each exactly once."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,15 @@ from msgspec.structs import replace
 
 from annotation import models
 from annotation.actions.answering import sitting_finish
-from annotation.actions.confirming import NO_ANSWERS, assignment_confirm
+from annotation.actions.confirming import NO_ANSWERS, assignment_confirm, sitting_confirm
+from annotation.actions.facts import judgments_record
+from annotation.actions.images import image_withdraw
 from annotation.actions.people import worker_ensure, worker_erase
 from annotation.actions.trusting import trust_revoke
 from annotation.actions.watching import hit_look_soon
 from annotation.models import CallStatus, Operation, SittingStatus
-from annotation.pipeline.facts import Doubt, decode_body
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.facts import Doubt, Judgment, decode_body
+from annotation.pipeline.questions import Stage, question_from_key
 from annotation.pipeline.settings import CrowdSettings
 from annotation.pipeline.trust import Trust
 from annotation.selectors.clock import database_now
@@ -35,6 +38,8 @@ from tests.web.task_pages import agree
 pytestmark = pytest.mark.django_db
 
 NO_CHECKS = CrowdSettings(check_share=0.0)
+# Yes to all ten questions, as in the marketplace's form.
+ALL = json.dumps([{"number": number, "answer": "yes"} for number in range(1, 11)])
 
 
 @pytest.fixture
@@ -137,6 +142,10 @@ def test_answers_that_only_the_platform_has_are_recovered(campaign: models.Campa
         {"sitting": "{sitting}", "answers": '[{"number": 1, "answer": "perhaps"}]'},
         {"sitting": "{sitting}", "answers": '[{"number": 77, "answer": "yes"}]'},
         {"sitting": "{sitting}", "answers": "[]"},
+        # One of ten: who could leave questions out would choose what is checked.
+        {"sitting": "{sitting}", "answers": '[{"number": 1, "answer": "yes"}]'},
+        {"sitting": "{sitting}", "answers": ALL.replace('"yes"', '"yes", "milliseconds": -1')},
+        {"sitting": "{sitting}", "answers": ALL.replace("10", "99999999999999999999")},
     ],
 )
 def test_a_form_that_does_not_fit_is_no_answer(
@@ -150,6 +159,31 @@ def test_a_form_that_does_not_fit_is_no_answer(
     assert assignment_confirm(hit=hit_of(claim), submitted=told).sitting is None
     assert not models.Fact.objects.exists()
     assert len(calls(Operation.REJECT)) == 1
+
+
+def test_a_form_says_no_more_than_the_page_could(campaign: models.Campaign) -> None:
+    """A photo was withdrawn since, and somebody has put in a comment that no database takes."""
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    sitting = sit(claim)
+    image_withdraw(image=sitting.questions.order_by("number")[0].image, reason="asked for")
+    comment = '"yes", "comment": "\\u0000"'
+    fields = {"sitting": str(sitting.pk), "answers": ALL.replace('"yes"', comment)}
+    told = replace(submitted(claim), fields=fields)
+    assert assignment_confirm(hit=hit_of(claim), submitted=told).sitting == sitting
+    assert models.Fact.objects.filter(kind="judgment").count() == 9
+    assert not sitting.questions.exclude(comment="").exists()
+
+
+def test_work_of_another_stage_is_not_paid_as_this_ones(campaign: models.Campaign) -> None:
+    """The frame was opened as another task, with this assignment's id."""
+    dear = turn(campaign, "A1", 1, Stage.DRAWING)
+    cheap = replace(turn(campaign, "A1", 1), assignment_id=dear.assignment_id)
+    agree(cheap)
+    finished = sitting_finish(claim=cheap, answers=right_answers(sit(cheap)))
+    told = submitted(dear, finished)
+    assert assignment_confirm(hit=hit_of(dear), submitted=told).sitting is None
+    assert not models.Fact.objects.exists()
 
 
 def test_somebody_elses_sitting_in_the_form_is_not_taken(campaign: models.Campaign) -> None:
@@ -247,3 +281,40 @@ def test_an_erased_workers_finished_sitting_is_still_confirmed_and_paid(
     assert not models.Worker.objects.filter(name="A1").exists()
     assert [call.status for call in calls(Operation.APPROVE)] == [CallStatus.WAITING]
     check_states()
+
+
+def test_an_erased_worker_does_not_come_back_by_what_they_submitted_without_answers(
+    campaign: models.Campaign,
+) -> None:
+    claim = turn(campaign, "A1", 1)
+    told = submitted(claim)
+    first = assignment_confirm(hit=hit_of(claim), submitted=told)
+    worker_erase(worker=first.worker)
+    assert assignment_confirm(hit=hit_of(claim), submitted=told) == first
+    assert not models.Worker.objects.filter(name="A1").exists()
+    assert len(calls(Operation.REJECT)) == 1
+
+
+def test_a_refused_judgment_says_nothing_of_the_next_ones_drawer(
+    campaign: models.Campaign,
+) -> None:
+    """Recorded judgments are held against their own questions, whatever else was refused."""
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    sitting = sit(claim)
+    finished = sitting_finish(claim=claim, answers=right_answers(sitting))
+    first = sitting.questions.order_by("image_id", "number").first()
+    assert first is not None
+    contrary = Judgment(
+        worker=finished.worker_id, question=question_from_key(first.key), answer="no"
+    )
+    judgments_record(image_id=first.image_id, judgments=[contrary])
+    confirmed = sitting_confirm(sitting=finished)
+    assert (confirmed.recorded, len(confirmed.refused)) == (9, 1)
+    assert first.key in confirmed.refused[0]
+    facts = models.Fact.objects.filter(worker=finished.worker).order_by("pk")
+    assert [(fact.image_id, fact.question) for fact in facts[1:]] == list(
+        sitting.questions.exclude(pk=first.pk)
+        .order_by("image_id", "number")
+        .values_list("image_id", "key")
+    )

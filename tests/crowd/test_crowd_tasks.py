@@ -14,7 +14,7 @@ from annotation import models
 from annotation.actions.paying import bonus_queue
 from annotation.crowd.client import MTurk, crowd_client
 from annotation.models import CallStatus, HitStatus
-from annotation.tasks import crowd_look, crowd_send
+from annotation.tasks import crowd_look, crowd_send, crowd_supply, crowd_sweep
 from marketplace import models as market
 from marketplace.actions.assignments import assignment_approve
 from marketplace.actions.bonuses import bonus_send
@@ -24,7 +24,9 @@ from tests.crowd.publishing import (
     confirmed,
     each_hit_is_there_once,
     hit_queue,
+    launched,
     money_agrees,
+    terms_of,
 )
 from tests.marketplace.calls import hang_up
 from tests.marketplace.people import make_worker
@@ -125,3 +127,25 @@ def test_crowd_check_finds_every_difference(zoo: models.Campaign, connected: MTu
     assert "a bonus of 0.09" in text
     assert f"assignment {stranger.assignment_id} is submitted there, and unknown here" in text
     assert f"HIT {orphan.hit_id} is there, and unknown here" in text
+
+
+@pytest.mark.django_db
+def test_a_campaign_in_trouble_keeps_no_other_from_its_supply(
+    zoo: models.Campaign, caplog: pytest.LogCaptureFixture
+) -> None:
+    models.StageSupply.objects.filter(campaign=zoo).update(stage="nonsense")
+    later = launched("later")
+    models.StageSupply.objects.filter(campaign=later).update(status="paused")
+    models.Hit.objects.create(
+        campaign=later,
+        stage="links",
+        kind="work",
+        terms=terms_of(later),
+        status="open",
+        hit_id="3H",
+    )
+    crowd_supply()
+    crowd_sweep()
+    assert "planning the supply of zoo has failed" in caplog.text
+    # Of the paused one, what nobody has accepted is taken back.
+    assert models.OutboxCall.objects.get().operation == "expire_hit"

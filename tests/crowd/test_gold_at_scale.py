@@ -18,12 +18,13 @@ from tests.web.campaigns import small_campaign
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.slow]
 
 IMAGES, GOLD, SITTINGS = 30_000, 100_000, 1_000
-# A fiftieth of the questions that there are: a little more than the worker has seen, with what is
-# looked up for each.
-MOST_ROWS = 2_000
+# A small part of the questions that there are, and of the judgments: a little more than the worker
+# has seen, with what is looked up for each.
+MOST_ROWS = 3_500
 
 # A large campaign, without what choosing does not read. Of two workers' questions every fiftieth
-# was a verification question.
+# was a verification question. One of them has judged a third of the images. An earlier test may
+# have left the database believing that the tables are all but empty.
 FILL = """
     INSERT INTO annotation_image (campaign_id, name, filename, split, width, height, depth, file,
         sha256, begun_under_id, withdrawn_reason)
@@ -45,14 +46,21 @@ FILL = """
     INSERT INTO annotation_sittingquestion (sitting_id, number, image_id, key, gold_id,
         checked_worker_id, shown, answer, comment, sent_at, released_at)
     SELECT sitting.id, number, image.id, '',
-        CASE WHEN number = 3 AND sitting.id %% 10 < 2 THEN gold.id + sitting.id %% 1000 END,
+        CASE WHEN number = 3 AND sitting.id %% 10 < 2 THEN gold.id + sitting.id %% 5000 END,
         CASE WHEN number = 3 AND sitting.id %% 10 < 2 THEN sitting.worker_id END,
         '{}', '', '', 0, now()
     FROM annotation_sitting sitting, generate_series(1, 10) number,
         (SELECT min(id) id FROM annotation_image) image,
         (SELECT min(id) id FROM annotation_goldquestion) gold;
+    ANALYZE annotation_goldquestion, annotation_sittingquestion;
     UPDATE annotation_goldquestion SET uses = 1
     WHERE id IN (SELECT gold_id FROM annotation_sittingquestion);
+    INSERT INTO annotation_fact (image_id, number, settings_id, kind, body, worker_id, question,
+        counted)
+    SELECT id, number, begun_under_id, 'judgment', '{}',
+        CASE WHEN number = 2 AND id %% 3 = 0 THEN %(worker)s ELSE %(other)s END,
+        'links/' || number || '-1/1', true
+    FROM annotation_image, generate_series(1, 4) number WHERE name LIKE 'many-%%';
 """
 
 

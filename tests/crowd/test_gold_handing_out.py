@@ -127,6 +127,53 @@ def test_own_ones_at_the_front_do_not_hide_the_others(
     assert only.image.name == names[-1]
 
 
+def judge(worker: models.Worker, image: str, question: str) -> None:
+    row = models.Image.objects.get(name=image)
+    models.Fact.objects.create(
+        image=row,
+        number=models.Fact.objects.filter(image=row).count() + 1,
+        settings=row.begun_under,
+        kind="judgment",
+        body="{}",
+        worker=worker,
+        question=question,
+        counted=True,
+    )
+
+
+def test_no_image_that_the_worker_has_judged_as_long_as_there_are_others(
+    campaign: models.Campaign, worker: models.Worker, names: list[str]
+) -> None:
+    """A question that comes a second time can only be a verification question."""
+    for name in names[:4]:
+        judge(worker, name, "links/3-1/1")
+    # At another stage, and others' judgments, are no obstacle.
+    judge(worker, names[4], "coverage/1/1")
+    judge(worker_ensure(name="A2"), names[5], "links/3-1/1")
+    # Not even if they are used less.
+    models.GoldQuestion.objects.exclude(image__name__in=names[:4]).update(uses=3)
+    for seed in range(5):
+        chosen = gold_for(campaign, Stage.LINKS, worker, 8, f"seed {seed}")
+        assert {gold.image.name for gold in chosen} == set(names[4:])
+        assert Counter(gold.answer for gold in chosen) == {YES: 4, NO: 4}
+    # Who has judged everything still gets them, or nobody would see how they do.
+    for name in names[4:]:
+        judge(worker, name, "links/3-1/1")
+    assert len(gold_for(campaign, Stage.LINKS, worker, 10, "seed")) == 10
+
+
+def test_many_judged_images_at_the_front_do_not_hide_the_others(
+    campaign: models.Campaign, worker: models.Worker, names: list[str]
+) -> None:
+    for name in names[:-1]:
+        judge(worker, name, "links/3-1/1")
+    models.GoldQuestion.objects.filter(image__name=names[-1]).update(uses=9)
+    with CaptureQueriesContext(connection) as queries:
+        [only] = gold_for(campaign, Stage.LINKS, worker, 1, "seed")
+    assert len(queries) == 1
+    assert only.image.name == names[-1]
+
+
 def test_least_used_first(campaign: models.Campaign, worker: models.Worker) -> None:
     models.GoldQuestion.objects.update(uses=2)
     fresh = models.GoldQuestion.objects.filter(image__name__in=["image-3", "image-7", "image-11"])

@@ -37,6 +37,7 @@ def hit(zoo: models.Campaign, mturk_client: MTurk) -> models.Hit:
     made = hit_queue(zoo)
     calls_send(client=mturk_client, at_once=1)
     made.refresh_from_db()
+    assert made.hit_id, models.OutboxCall.objects.get().last_error
     return made
 
 

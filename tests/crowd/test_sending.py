@@ -16,7 +16,9 @@ from annotation.actions.paying import BonusError, bonus_queue
 from annotation.actions.people import worker_ensure, worker_erase
 from annotation.actions.trusting import trust_reinstate, trust_revoke
 from annotation.crowd.client import MTurk
-from annotation.crowd.sending import calls_send
+from annotation.crowd.errors import UnreachableError
+from annotation.crowd.sending import HANDLERS, calls_send
+from annotation.crowd.steps import Batch, Step
 from annotation.models import AssignmentStatus, CallStatus, HitStatus, Operation
 from annotation.pipeline.questions import Stage
 from marketplace import models as market
@@ -59,6 +61,7 @@ def hit(zoo: models.Campaign, mturk_client: MTurk) -> models.Hit:
     made = hit_queue(zoo)
     send(mturk_client)
     made.refresh_from_db()
+    assert made.hit_id, models.OutboxCall.objects.get().last_error
     return made
 
 
@@ -425,6 +428,24 @@ def test_a_marketplace_that_is_down_is_left_alone(
 # Paying
 
 
+def test_what_was_asked_together_counts_as_tried(
+    zoo: models.Campaign, monkeypatch: pytest.MonkeyPatch, mturk_client: MTurk
+) -> None:
+    """Three got no answer and the run ends; the fourth, on its way with them, did arrive."""
+    hits = [hit_queue(zoo) for _ in range(5)]
+
+    def handler(call: models.OutboxCall, _: Batch) -> Step:
+        def ask() -> None:
+            if call.hit_id != hits[3].pk:
+                raise UnreachableError("no answer")
+
+        return Step(ask=ask, apply=lambda _: "")
+
+    monkeypatch.setitem(HANDLERS, Operation.CREATE_HIT, handler)
+    calls_send(client=mturk_client, at_once=4)
+    assert call_of(f"create_hit/{hits[3].pk}").status == CallStatus.DONE
+
+
 def test_approving_pays_once_and_closes_the_hit(
     assignment: models.Assignment, mturk_client: MTurk, funded: market.Requester
 ) -> None:
@@ -626,7 +647,11 @@ def test_an_erased_worker_is_paid_and_told_nothing(
 ) -> None:
     approve_queue(assignment)
     bonus_queue(assignment=assignment, cents=5, reason="Thanks", key="b")
+    # The marketplace's refusals may say whom they are about.
+    models.OutboxCall.objects.update(last_error=f"no worker {assignment.worker.name}")
     worker_erase(worker=assignment.worker)
+    of_assignment = models.OutboxCall.objects.filter(assignment=assignment)
+    assert not of_assignment.exclude(last_error="").exists()
     # Queued by somebody who had not heard of it.
     qualify(zoo, assignment.worker, 100, "value")
     message(zoo, assignment.worker)

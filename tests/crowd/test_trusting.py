@@ -11,7 +11,12 @@ from annotation.actions.answering import sitting_finish
 from annotation.actions.confirming import sitting_confirm
 from annotation.actions.doubting import doubts_raise
 from annotation.actions.people import worker_ensure
-from annotation.actions.sittings import SittingRefusedError, Trouble, sitting_open
+from annotation.actions.sittings import (
+    SittingRefusedError,
+    Trouble,
+    consent_give,
+    sitting_open,
+)
 from annotation.actions.trusting import (
     AppealRefusedError,
     appeal_decide,
@@ -20,7 +25,7 @@ from annotation.actions.trusting import (
     trust_reinstate,
     trust_revoke,
 )
-from annotation.models import CallStatus, Operation, SittingKind, SittingStatus
+from annotation.models import CallStatus, HitStatus, Operation, SittingKind, SittingStatus
 from annotation.pipeline.facts import Doubt, decode_body
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.questions import Stage
@@ -108,7 +113,12 @@ def test_spam_after_trust_loses_it_and_is_doubted(campaign: models.Campaign) -> 
         if isinstance(body := decode_body(fact.body), Doubt)
     }
     places = [one.judgment for one in work_of(campaign, worker, Stage.LINKS) if one.judgment]
-    assert doubted == set(places[facts_of_good_work:]), "all of the spam and nothing before it"
+    # Nothing speaks for what came after the last check that was passed, wherever it stood.
+    checks = good[-1].questions.filter(gold__isnull=False).order_by("number")
+    last = checks.values_list("number", flat=True).reverse()[0]
+    unchecked = good[-1].questions.filter(gold=None, number__gt=last).count()
+    since = facts_of_good_work - unchecked
+    assert doubted == set(places[since:]), "all of the spam and nothing before the last good check"
     assert len(spam) < 4, "found out within three sittings of five checks"
     assert len(good) == 2
     settings = settings_by_id()
@@ -211,6 +221,7 @@ def test_a_failed_test_can_be_taken_again_but_not_for_ever(campaign: models.Camp
             assignment_id=f"T{number}",
             status=SittingStatus.FINISHED,
             until=campaign.created_at,
+            confirmed_at=campaign.created_at,
         )
     claim = claim_of(campaign, worker="A1", kind=SittingKind.TEST)
     agree(claim)
@@ -240,10 +251,55 @@ def test_made_up_assignments_hold_few_questions(campaign: models.Campaign) -> No
         agree(claim_of(campaign, worker=name))
         claim = msgspec.structs.replace(real, worker=name, assignment_id=f"made-up-{number}")
         if number < 3:
-            assert sitting_open(claim=claim).sitting is not None
+            sitting = sit(claim)
+            # Handing in what the marketplace will never confirm makes no more room.
+            sitting_finish(claim=claim, answers=right_answers(sitting))
             continue
         with pytest.raises(SittingRefusedError):
             sitting_open(claim=claim)
+
+
+def test_a_hit_that_is_over_opens_nothing_new(campaign: models.Campaign) -> None:
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    finished = work(claim)
+    models.Hit.objects.update(status=HitStatus.CLOSED)
+    assert sitting_open(claim=claim).sitting == finished, "what was handed in is still shown"
+    with pytest.raises(SittingRefusedError, match="over"):
+        sitting_open(claim=msgspec.structs.replace(claim, assignment_id="made-up"))
+
+
+def test_nobody_makes_up_a_worker_who_agrees(campaign: models.Campaign) -> None:
+    claim = msgspec.structs.replace(claim_of(campaign, worker="A9"), hit_id="HIT-made-up")
+    with pytest.raises(SittingRefusedError):
+        consent_give(claim=claim, version=1)
+    assert not models.Worker.objects.filter(name="A9").exists()
+
+
+def test_none_needed_of_a_newcomer_does_not_count_and_is_checked_in_the_end(
+    campaign: models.Campaign,
+) -> None:
+    """Who always says that no box is needed is found out by the boxes that others draw."""
+    for name in ("A1", "A2", "A3"):
+        agree(claim_of(campaign, worker=name))
+    while models.OpenQuestion.objects.filter(stage="links").exists():
+        work(turn(campaign, "A3", models.Sitting.objects.count()))
+    work(turn(campaign, "A2", 500, Stage.VERIFICATION))
+    trusted(campaign, "A1", Stage.DRAWING, Trust.PROBATION)
+    lazy = turn(campaign, "A1", 600, Stage.DRAWING)
+    answers = {n: an_answer(Stage.DRAWING, answer="none", rect=None, way="") for n in range(1, 6)}
+    work(lazy, answers)
+    assert models.Fact.objects.filter(kind="doubt").count() == 5
+    assert models.OpenQuestion.objects.filter(stage="drawing").count() == 5, "asked again"
+    work(turn(campaign, "A2", 601, Stage.DRAWING))
+    work(turn(campaign, "A3", 602, Stage.QUALITY))
+    for name in ("A1", "A3"):
+        trusted(campaign, name, Stage.COVERAGE)
+        work(turn(campaign, name, 603, Stage.COVERAGE))
+    assert models.Chain.objects.filter(phase="complete").count() == 5
+    found = standing("A1", Stage.DRAWING).standing
+    assert found.trust is Trust.REVOKED
+    assert found.now.right == 0
 
 
 # Appeals

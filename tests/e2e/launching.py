@@ -13,6 +13,10 @@ SETTINGS = (
     *("crowd.probation_items=10", "crowd.probation_limit=40", "crowd.check_share=0.2"),
     *("crowd.gold_needed=30", "crowd.doubt_since=drop", "crowd.test_tries=4"),
     *("crowd.budget_cents=90000", "crowd.daily_budget_cents=90000"),
+    # Large HITs, so that it does not take all day.
+    *("questions_per_hit.links=20", "questions_per_hit.verification=10"),
+    *("questions_per_hit.requirement=20", "questions_per_hit.drawing=10"),
+    *("questions_per_hit.quality=20", "questions_per_hit.coverage=20"),
     *("minimum_performance.links=0.78", "minimum_performance.verification=0.75"),
     *("minimum_performance.requirement=0.75", "minimum_performance.drawing=0.65"),
     *("minimum_performance.quality=0.72", "minimum_performance.coverage=0.74"),

@@ -33,6 +33,9 @@ class Interval(NamedTuple):
     high: float
     observed: float
 
+    def __str__(self) -> str:
+        return f"{self.observed:+.2f} points, from {self.low:+.2f} to {self.high:+.2f}"
+
     @property
     def width(self) -> float:
         return self.high - self.low
@@ -63,10 +66,13 @@ def directly(image: ReleasedImage, key: AnswerKey, crowd: Crowd) -> Quality:
 
 
 def difference(
-    ours: Mapping[str, Quality], theirs: Mapping[str, Quality], what: str, seed: int = 0
+    ours: Mapping[str, Quality],
+    theirs: Mapping[str, Quality],
+    what: str,
+    names: Sequence[str],
+    seed: int = 0,
 ) -> Interval:
     """Draw images again and again, the same for both, and see how far apart the two then are."""
-    names = sorted(ours)
     one = _sums([getattr(ours[name], what) for name in names])
     other = _sums([getattr(theirs[name], what) for name in names])
     drawn = np.random.default_rng(seed).integers(len(names), size=(SAMPLES, len(names)))

@@ -364,6 +364,9 @@ def test_what_is_no_verification_question() -> None:
         "tokens 0 to 99 are not in caption 1": replace(
             links, shown=Shown(captions=(1,), marks=(Mark(0, 1, 0, 99, 1),) * 2)
         ),
+        "is no mention of caption 1, and workers would see that": replace(
+            links, shown=Shown(captions=(1,), marks=(Mark(0, 1, 0, 1, 1),) * 2)
+        ),
         "no mention 99": replace(
             links, shown=Shown(captions=(1,), marks=(Mark(99, 1, 0, 1, 1),) * 2)
         ),
@@ -383,6 +386,7 @@ offers = st.lists(
         image=st.sampled_from("abcdef"),
         answer=st.sampled_from(["yes", "no"]),
         uses=st.integers(0, 5),
+        is_judged=st.booleans(),
     ),
     unique_by=lambda offer: offer.number,
 )
@@ -409,6 +413,17 @@ def test_the_least_used_come_first() -> None:
     for seed in range(20):
         chosen = choose_gold(available, (), 10, str(seed))
         assert {n % 5 for n in chosen} == {0}
+
+
+def test_images_that_the_worker_has_judged_come_last() -> None:
+    available = [
+        Offer(n, f"image {n}", "yes" if n % 2 else "no", uses=n, is_judged=n <= 20)
+        for n in range(1, 41)
+    ]
+    for seed in range(20):
+        assert min(choose_gold(available, (), 20, str(seed))) > 20
+    # There are no others: without any checks nobody could be trusted.
+    assert len(choose_gold(available, (), 30, "s")) == 30
 
 
 def test_answers_are_balanced_whatever_the_stock() -> None:

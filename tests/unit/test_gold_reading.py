@@ -77,9 +77,9 @@ def test_what_a_line_comes_to(tmp_path: Path) -> None:
     assert made.shown.candidate == Rect(1, 1, 390, 290)
 
 
-def test_phrases_may_be_tokens_and_need_not_be_mentions(tmp_path: Path) -> None:
-    [links] = good(tmp_path, LINKS.replace('"two dogs"', "[8, 9]"))
-    assert gold_of(links, park_state()).shown.marks[0] == Mark(0, 1, 8, 9, 1)
+def test_phrases_may_be_tokens(tmp_path: Path) -> None:
+    [links] = good(tmp_path, LINKS.replace('"two dogs"', "[7, 9]"))
+    assert gold_of(links, park_state()).shown.marks[0] == Mark(3, 1, 7, 9, 1)
 
 
 def test_verification_shows_every_caption(tmp_path: Path) -> None:
@@ -142,6 +142,8 @@ def test_no_file_and_no_text(tmp_path: Path) -> None:
         (('"number": 2', '"number": 9'), "the image has no caption 9; it has: 1, 2, 3, 4"),
         (('"number": 2', '"number": 1'), "a caption is listed twice"),
         (('"two dogs"', "[8, 99]"), "tokens 8 to 99 are not in caption 1"),
+        (('"two dogs"', "[8, 9]"), "'dogs' is no mention of caption 1, and workers would see"),
+        (('"two dogs"', '"dogs"'), "; its mentions are: 'A man', 'a red ball', 'two dogs'"),
         (('"two dogs"', "[7, 9], [8, 9]"), "tokens [8, 9] of caption 1 are marked already"),
         (('"two dogs"', '"two dogs", "a man"'), "links marks 2 phrases, not 3"),
         (('"yes"', '"perhaps"'), "the answer 'perhaps' is none of links; there are: yes, no"),
@@ -182,10 +184,13 @@ def test_any_two_spans_read_back(tokens: list[str], data: st.DataObject) -> None
         width=10,
         height=10,
         captions=(Caption(1, tuple(tokens)),),
-        mentions=(Mention(number=4, caption=1, start=first[0], end=first[1], types=("other",)),),
+        mentions=tuple(
+            Mention(number=number, caption=1, start=start, end=end, types=("other",))
+            for number, (start, end) in enumerate((first, second), start=4)
+        ),
     )
     marks = tuple(
-        Mark(4 if span == first else 0, 1, *span, colour)
+        Mark(4 if span == first else 5, 1, *span, colour)
         for colour, span in enumerate(spans, start=1)
     )
     gold = Gold(Stage.VERIFICATION, "odd", Shown((1,), marks), "true")

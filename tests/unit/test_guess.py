@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.pipeline.captions import Caption
@@ -11,7 +11,7 @@ from annotation.pipeline.engine import begin
 from annotation.pipeline.geometry import iou, rect_problem
 from annotation.pipeline.mentions import ENTITY_TYPES, NOT_VISUAL, SCENE, Mention, head_word
 from annotation.pipeline.settings import Settings
-from annotation.simulation.answer_key import SEEN, AnswerKey
+from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import PERFECT, Crowd
 from annotation.simulation.guess import (
     BOXES,
@@ -46,6 +46,7 @@ def images(draw: st.DrawFn) -> tuple[list[Caption], list[Mention]]:
 sizes = st.tuples(st.integers(LEAST_SIDE, 2000), st.integers(LEAST_SIDE, 2000))
 
 
+@settings(max_examples=40)
 @given(images(), sizes, st.text(max_size=5))
 def test_every_visual_mention_has_one_chain_that_the_protocol_could_find(
     image: tuple[list[Caption], list[Mention]], size: tuple[int, int], seed: str
@@ -66,11 +67,11 @@ def test_every_visual_mention_has_one_chain_that_the_protocol_could_find(
         assert all(rect_problem(rect, *size) is None for rect in rects)
         # None can be taken for another, however the crowd draws.
         assert all(iou(a, b) == 0 for a in rects for b in rects if a is not b)
-        assert SEEN > 0
     again = guess_annotation(captions, mentions, width=size[0], height=size[1], seed=seed)
     assert guess == again
 
 
+@settings(max_examples=20, deadline=None)
 @given(images(), st.integers(0, 3))
 def test_a_crowd_can_answer_from_it_to_the_end(
     image: tuple[list[Caption], list[Mention]], seed: int

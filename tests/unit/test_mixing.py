@@ -1,12 +1,15 @@
 """Mixing verification questions into a sitting."""
 
 from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+from operator import itemgetter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.pipeline.mixing import check_places, checks_wanted, mix
+from annotation.pipeline.mixing import LOOKED_AT_PER_WANTED, checks_wanted, mix, spread
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import CrowdSettings
 from annotation.pipeline.trust import Trust
@@ -44,15 +47,47 @@ def test_a_whole_number_is_no_matter_of_lot() -> None:
     assert {checks_wanted(Stage.LINKS, Trust.TRUSTED, 10, none, str(n)) for n in range(99)} == {0}
 
 
-def test_every_place_is_as_likely() -> None:
-    found = Counter(place for n in range(5000) for place in check_places(10, 1, f"s{n}"))
-    assert set(found) == set(range(1, 11))
-    assert max(found.values()) - min(found.values()) < 200
+def test_every_question_is_as_likely_at_every_place() -> None:
+    """Verification questions and others alike, whatever they stood beside when they were chosen."""
+    found = Counter(
+        (question, place)
+        for n in range(5000)
+        for place, question in enumerate(mix("abcdeX", f"s{n}"))
+    )
+    assert set(found) == set(product("abcdeX", range(6)))
+    # Five standard deviations of a draw by lot.
+    assert all(abs(times - 5000 / 6) < 5 * (5000 * 5 / 36) ** 0.5 for times in found.values())
 
 
-@given(st.lists(st.integers(0, 9)), st.lists(st.integers(10, 19)), st.text())
-def test_mixing_keeps_all_in_order(questions: list[int], checks: list[int], seed: str) -> None:
-    mixed = mix(questions, checks, seed)
-    assert [item for item in mixed if item < 10] == questions
-    assert [item for item in mixed if item >= 10] == checks
-    assert mixed == mix(questions, checks, seed)
+@given(st.lists(st.integers(0, 9)), st.text())
+def test_mixing_keeps_all(questions: list[int], seed: str) -> None:
+    mixed = mix(questions, seed)
+    assert Counter(mixed) == Counter(questions)
+    assert mixed == mix(questions, seed)
+
+
+# Questions by their image and their place in line.
+QUESTIONS = st.lists(st.integers(0, 8), max_size=60).map(lambda images: list(enumerate(images)))
+
+
+@given(QUESTIONS, st.integers(0, 12), st.sets(st.integers(0, 8)))
+def test_spreading_over_images(line: list[tuple[int, int]], wanted: int, had: set[int]) -> None:
+    read: list[tuple[int, int]] = []
+
+    def reading() -> Iterator[tuple[int, int]]:
+        for question in line:
+            read.append(question)
+            yield question
+
+    chosen = spread(reading(), itemgetter(1), wanted, had)
+    assert len(chosen) == len(set(chosen)) == min(wanted, len(line))
+    assert len(read) <= LOOKED_AT_PER_WANTED * wanted
+    new = list(dict.fromkeys(image for _, image in read if image not in had))
+    images = [image for _, image in chosen]
+    # The first question of each image that is new to the sitting, and others only to fill up.
+    assert images[: len(new)] == new[:wanted]
+    firsts = {image: number for number, image in reversed(line)}
+    assert all(firsts[image] == number for number, image in chosen[: len(new)])
+    if len(new) < wanted:
+        assert chosen[len(new) :] == sorted(chosen[len(new) :])
+        assert len(read) == min(len(line), LOOKED_AT_PER_WANTED * wanted)

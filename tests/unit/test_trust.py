@@ -27,7 +27,6 @@ from annotation.pipeline.trust import (
     follow,
     is_enough,
     needed_for_trust,
-    platform_problem,
     stretch_lost,
     told,
     wrong_until_lost,
@@ -100,15 +99,6 @@ def test_a_test_counts_once() -> None:
         assert follow(standing, FinishedTest(right=0, asked=10), LINKS, SETTINGS) == standing
         assert follow(standing, PASSED, LINKS, SETTINGS) == standing
         assert follow(standing, BeganTest(), LINKS, SETTINGS) == standing
-
-
-def test_the_platforms_record() -> None:
-    paper = replace(CROWD, platform_hits=500, platform_percent=95)
-    assert platform_problem(0, 0.0, CROWD) is None
-    assert platform_problem(500, 95.0, paper) is None
-    assert platform_problem(None, None, paper) is None
-    assert "500 approved HITs; you have 499" in str(platform_problem(499, 100.0, paper))
-    assert "95% were approved; of yours 94.9%" in str(platform_problem(500, 94.9, paper))
 
 
 # Losing trust

@@ -1,5 +1,6 @@
 """Photos have addresses that are signed and expire."""
 
+from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
@@ -11,6 +12,7 @@ from pytest_django import Settings
 
 from annotation import models
 from annotation.actions.images import image_withdraw
+from annotation.selectors.opaque import number_hide, number_reveal
 from annotation.selectors.photos import photo_url
 from tests.web.campaigns import image_named, small_campaign
 
@@ -80,16 +82,45 @@ def test_how_long_is_a_setting(client: Client, image: models.Image, settings: Se
 
 def test_forged_addresses(client: Client, image: models.Image) -> None:
     token = photo_url(image).removeprefix("/photos/")
-    number, moment, signature = token.split(":")
-    elsewhere = TimestampSigner(salt="another purpose").sign(str(image.pk))
+    name, moment, signature = token.split(":")
+    elsewhere = TimestampSigner(salt="another purpose").sign(name)
+    next_one = number_hide(image.pk + 1)
     forged = [
-        *(number, f"{number}:{moment}", f"{number}:{moment}:", f"{token}x", token[:-1] + "-"),
-        *(f"{int(number) + 1}:{moment}:{signature}", elsewhere, "..", "..%2F..%2Fetc%2Fpasswd"),
+        *(name, f"{name}:{moment}", f"{name}:{moment}:", f"{token}x", token[:-1] + "-"),
+        *(f"{next_one}:{moment}:{signature}", elsewhere, "..", "..%2F..%2Fetc%2Fpasswd"),
         *("images%2Fphoto.png", "%00", "é", "a" * 5000),
     ]
     for wrong in forged:
         if wrong != token:
             assert status(client, f"/photos/{wrong}") == 404, wrong
+
+
+def test_a_name_signed_for_no_image(client: Client, image: models.Image) -> None:
+    signer = TimestampSigner(salt="chainbox.photo")
+    for name in (number_hide(image.pk + 1), number_hide(2**64 - 1), str(image.pk), "no name", ""):
+        assert status(client, f"/photos/{signer.sign(name)}") == 404, name
+
+
+def test_the_address_does_not_tell_which_image_it_is(settings: Settings) -> None:
+    numbers = [*range(200), 2**31, 2**63 - 1, 2**64 - 1]
+    names = [number_hide(number) for number in numbers]
+    assert [number_reveal(name) for name in names] == numbers
+    assert {len(name) for name in names} == {16}
+    # Of two numbers in a row, half of the names' bits differ, as by lot: 32 of 64, give or take
+    # four standard deviations of a mean over 199.
+    steps = [int(a, 16) ^ int(b, 16) for a, b in pairwise(names[:200])]
+    assert abs(sum(step.bit_count() for step in steps) / len(steps) - 32) < 4 * 4 / 199**0.5
+    assert len(set(steps)) == len(steps)
+    settings.SECRET_KEY = "another key"
+    assert not set(names) & {number_hide(number) for number in numbers}
+
+
+def test_the_number_is_not_in_the_address(image: models.Image) -> None:
+    image.pk = 7_654_321
+    token = photo_url(image).removeprefix("/photos/")
+    assert token.split(":")[0] == number_hide(image.pk)
+    assert "7654321" not in token
+    assert f"{image.pk:x}" not in token
 
 
 def test_stored_files_have_no_other_address(client: Client, image: models.Image) -> None:

@@ -12,7 +12,7 @@ from annotation.simulation.http.worker import HttpWorker, Outcome
 
 def run_lines(run: CrowdRun) -> list[str]:
     """Return how the run went, a fact a line."""
-    counts = ", ".join(f"{run.count(outcome):,} {_WORDS[outcome]}" for outcome in Outcome)
+    counts = ", ".join(f"{run.count(*outcomes):,} {words}" for words, outcomes in _WORDS.items())
     rate = run.requests / run.seconds if run.seconds else 0.0
     lines = [
         f"HITs: {counts}",
@@ -22,11 +22,11 @@ def run_lines(run: CrowdRun) -> list[str]:
 
 
 _WORDS = {
-    Outcome.SUBMITTED: "submitted",
-    Outcome.RETURNED: "given back",
-    Outcome.WITH_OTHERS: "with others",
-    Outcome.NOTHING_LEFT: "without questions",
-    Outcome.REFUSED: "refused",
+    "submitted": (Outcome.SUBMITTED, Outcome.PASSED),
+    "given back": (Outcome.RETURNED,),
+    "with others": (Outcome.WITH_OTHERS,),
+    "without questions": (Outcome.NOTHING_LEFT,),
+    "refused": (Outcome.REFUSED,),
 }
 
 

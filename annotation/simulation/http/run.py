@@ -67,8 +67,8 @@ class CrowdRun(msgspec.Struct, frozen=True):
     def requests(self) -> int:
         return sum(worker.requests for worker in self.workers)
 
-    def count(self, outcome: Outcome) -> int:
-        return sum(worker.outcomes[outcome] for worker in self.workers)
+    def count(self, *outcomes: Outcome) -> int:
+        return sum(worker.outcomes[outcome] for worker in self.workers for outcome in outcomes)
 
 
 def crowd_work(
@@ -132,7 +132,7 @@ def _watch(
     pause = threading.Event()
     while time.monotonic() < until:
         pause.wait(LOOK_EVERY)
-        submitted = sum(worker.outcomes[Outcome.SUBMITTED] for worker in workers)
+        submitted = sum(worker.submitted for worker in workers)
         done(submitted - told)
         told = submitted
         turned_away = next((one for one in workers if one.failure is not None), None)

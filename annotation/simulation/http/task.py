@@ -42,6 +42,21 @@ class _Item(_Wire, frozen=True):
     answer: Given | None = None
 
 
+class _Score(_Wire, frozen=True):
+    passed: bool
+
+
+class Finished(_Wire, frozen=True):
+    """The reply to `finish`: what the marketplace's form must hold, and how a test went."""
+
+    fields: dict[str, str]
+    score: _Score | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.score is not None and self.score.passed
+
+
 class Sitting(_Wire, frozen=True):
     """The reply to `open`."""
 
@@ -51,7 +66,13 @@ class Sitting(_Wire, frozen=True):
     ways: tuple[str, ...]
     finished: bool
     fields: dict[str, str] | None
+    score: _Score | None = None
     empty: str = ""
+
+    @property
+    def outcome(self) -> Finished | None:
+        """What was said when it was finished, if it has been."""
+        return Finished(self.fields, self.score) if self.fields is not None else None
 
     @property
     def answered(self) -> dict[int, Given]:
@@ -65,10 +86,6 @@ class Sitting(_Wire, frozen=True):
 
 # Seconds between tries, as in the pages' `retrying.ts`, and then it is given up.
 PAUSES = (0.5, 1, 2, 4)
-
-
-class _Finished(_Wire, frozen=True):
-    fields: dict[str, str]
 
 
 class _Problem(_Wire, frozen=True):
@@ -105,10 +122,6 @@ class TaskPage:
         self._sitting = 0
         self._clock = 0
 
-    @property
-    def is_test(self) -> bool:
-        return self.data.mode == "test"
-
     def agree(self) -> None:
         """Agree to the study's text, if the page asks for it."""
         if self.data.consent is not None:
@@ -128,10 +141,10 @@ class TaskPage:
         draft = {"sitting": self._sitting, "at": self._clock, "number": given.number}
         self._call("draft", {**draft, "answer": answer}, dict)
 
-    def finish(self, answers: Sequence[Given]) -> Mapping[str, str]:
-        """Hand all answers in, and return what the marketplace's form must hold."""
+    def finish(self, answers: Sequence[Given]) -> Finished:
+        """Hand all answers in."""
         sent = {"sitting": self._sitting, "answers": answers}
-        return self._call("finish", sent, _Finished).fields
+        return self._call("finish", sent, Finished)
 
     def submit(self, fields: Mapping[str, str]) -> None:
         """Send the marketplace's form; refused or not, this is the last that can be done."""

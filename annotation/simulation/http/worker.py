@@ -5,10 +5,10 @@ had accepted, as somebody does whose browser crashed.
 """
 
 import logging
+import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -30,18 +30,19 @@ from annotation.simulation.http.site import (
     WorkerSite,
     task_of,
 )
-from annotation.simulation.http.task import Given, RefusedError, TaskPage
+from annotation.simulation.http.task import Finished, Given, RefusedError, TaskPage
 
 log = logging.getLogger(__name__)
 
 # Now and then somebody gives a HIT back, and a browser reaches the server with a draft.
 RETURNS: Final = 0.02
 DRAFTS: Final = 0.2
+SECOND_THOUGHTS: Final = 1.5
 # Most go on with the same work as long as there is some.
 CHANGES: Final = 0.15
 # How long to rest, in seconds, when there is nothing to do: longer each time.
 SHORTEST_REST: Final = 0.2
-LONGEST_REST: Final = 2.0
+LONGEST_REST: Final = 3.0
 # How long to keep away from a group whose HITs one may not do: longer each time, too.
 LONGEST_AWAY: Final = 60.0
 
@@ -50,6 +51,8 @@ class Outcome(StrEnum):
     """What became of an accepted HIT."""
 
     SUBMITTED = "submitted"
+    # A test that was submitted too, with good news.
+    PASSED = "passed"
     RETURNED = "returned"
     WITH_OTHERS = "with_others"
     NOTHING_LEFT = "nothing_left"
@@ -114,6 +117,10 @@ class HttpWorker:
     def requests(self) -> int:
         return self._browser.requests
 
+    @property
+    def submitted(self) -> int:
+        return self.outcomes[Outcome.SUBMITTED] + self.outcomes[Outcome.PASSED]
+
     def run(self) -> None:
         """Work until told to stop; what goes wrong for good is kept in `failure`."""
         try:
@@ -146,13 +153,18 @@ class HttpWorker:
             place = self._site.accept(group)
             task = task_of(place.frame) if place else None
             if place is None or task is None:
-                self._leave(group, SHORTEST_REST)
+                # Somebody was quicker. There is little to do for so many: no need to hurry.
                 group = ""
+                self._wait()
                 continue
             outcome = self._work(place, task)
             self._refusals[group] += outcome is Outcome.REFUSED
             if outcome is Outcome.SUBMITTED:
                 self._refusals[group] = 0
+            elif outcome is Outcome.PASSED:
+                # The marketplace offers the test for a while yet: nobody takes it once more.
+                self._leave(group, math.inf)
+                group = ""
             elif outcome is not Outcome.RETURNED:
                 self._leave(group, min(LONGEST_REST * 2 ** self._refusals[group], LONGEST_AWAY))
                 group = ""
@@ -199,7 +211,7 @@ class HttpWorker:
         except RefusedError as error:
             log.info("%s at %s: %s", self.account.username, task.stage.value, error)
             outcome = Outcome.REFUSED
-        if outcome is not Outcome.SUBMITTED:
+        if outcome not in (Outcome.SUBMITTED, Outcome.PASSED):
             self._site.give_back(place)
         self.outcomes[outcome] += 1
         return outcome
@@ -208,9 +220,8 @@ class HttpWorker:
         page = TaskPage(self._browser, place.frame)
         page.agree()
         sitting = page.open()
-        if sitting.finished:
-            page.submit(sitting.fields or {})
-            return Outcome.SUBMITTED
+        if sitting.outcome is not None:
+            return self._submit(page, sitting.outcome)
         if not sitting.items:
             return Outcome(sitting.empty) if sitting.empty else Outcome.REFUSED
         self.busy_at = time.monotonic()
@@ -218,28 +229,27 @@ class HttpWorker:
         self._rest = SHORTEST_REST
         answers = self._answers(sitting.id, [item.number for item in sitting.items], task)
         answers = [sitting.answered.get(given.number, given) for given in answers]
-        if page.is_test:
-            # Each answer is sent as it is given, and explained.
-            for given in answers:
-                if given.number not in sitting.answered:
-                    page.draft(given)
-        else:
-            if self._random.random() < DRAFTS:
-                page.draft(self._random.choice(answers))
-            if self._random.random() < RETURNS:
-                return Outcome.RETURNED
-        page.submit(self._finish(page, answers))
-        return Outcome.SUBMITTED
+        if self._random.random() < DRAFTS:
+            page.draft(self._random.choice(answers))
+        if self._random.random() < RETURNS:
+            # Nobody decides that within a second.
+            self.plan.stopping.wait(SECOND_THOUGHTS)
+            return Outcome.RETURNED
+        return self._submit(page, self._finish(page, answers))
 
-    def _finish(self, page: TaskPage, answers: list[Given]) -> Mapping[str, str]:
+    def _submit(self, page: TaskPage, finished: Finished) -> Outcome:
+        page.submit(finished.fields)
+        return Outcome.PASSED if finished.passed else Outcome.SUBMITTED
+
+    def _finish(self, page: TaskPage, answers: list[Given]) -> Finished:
         try:
             return page.finish(answers)
         except RefusedError as error:
             # They had been handed in, and the reply was lost: what was said first stands.
-            again = page.open() if error.kind == "finished" else None
-            if again is None or again.fields is None:
+            again = page.open().outcome if error.kind == "finished" else None
+            if again is None:
                 raise
-            return again.fields
+            return again
 
     def _answers(self, sitting_id: int, numbers: list[int], task: Task) -> list[Given]:
         close_old_connections()
