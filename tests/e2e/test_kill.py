@@ -105,6 +105,8 @@ def kill_at_random(site: Site, random: Random) -> None:
         site.kill(name)
         site.start(name, waits=False)
         print(f"{time.monotonic() - begun:.1f} s: {name} killed, {submitted(site)} submitted")
+    for name in names:
+        wait_for(partial(UP[name], site), f"{name} to be up")
     assert submitted(site) > first, "nobody could work while processes were killed"
 
 
