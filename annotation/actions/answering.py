@@ -13,6 +13,7 @@ from annotation.actions.sittings import (
     sitting_live,
     sitting_until,
 )
+from annotation.actions.watching import hit_look_soon
 from annotation.models import SittingKind, SittingStatus
 from annotation.pipeline.answers import (
     Answer,
@@ -173,6 +174,8 @@ def sitting_finish(
     questions = sitting_questions(sitting)
     _check_numbers(sitting, questions, answers)
     _finish(sitting, questions, answers, now)
+    # Afterwards: who holds a sitting must not wait for a HIT, as others wait the other way round.
+    transaction.on_commit(lambda: hit_look_soon(hit_id=sitting.hit_id))
     return sitting
 
 

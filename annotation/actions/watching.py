@@ -7,6 +7,7 @@ from django.db import transaction
 
 from annotation import models
 from annotation.selectors.clock import database_now
+from annotation.selectors.watching import LOOK_SOON
 
 # Whoever looks has this long; then others may.
 CLAIM = timedelta(seconds=45)
@@ -41,3 +42,9 @@ def hits_give_back(*, hits: Sequence[models.Hit]) -> None:
 def hit_look_again(*, hit: models.Hit, after: timedelta) -> None:
     """Ask about a HIT again then, unless we have heard of it since it was claimed."""
     models.Hit.objects.filter(pk=hit.pk, look_at=hit.look_at).update(look_at=database_now() + after)
+
+
+def hit_look_soon(*, hit_id: str) -> None:
+    """Ask about a HIT before long: somebody has handed it in, whether we hear of it or not."""
+    soon = database_now() + LOOK_SOON
+    models.Hit.objects.filter(hit_id=hit_id, look_at__gt=soon).update(look_at=soon)

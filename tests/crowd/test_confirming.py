@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from django.test import TestCase
 from msgspec.structs import replace
 
 from annotation import models
@@ -13,12 +14,15 @@ from annotation.actions.facts import judgments_record
 from annotation.actions.images import image_withdraw
 from annotation.actions.people import worker_ensure, worker_erase
 from annotation.actions.trusting import trust_revoke
+from annotation.actions.watching import hit_look_soon
 from annotation.models import CallStatus, Operation, SittingStatus
 from annotation.pipeline.facts import Doubt, Judgment, decode_body
 from annotation.pipeline.questions import Stage, question_from_key
 from annotation.pipeline.settings import CrowdSettings
 from annotation.pipeline.trust import Trust
+from annotation.selectors.clock import database_now
 from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
+from annotation.selectors.watching import LOOK_EVERY
 from tests.crowd.work import (
     checked_campaign,
     hit_of,
@@ -69,6 +73,25 @@ def test_a_confirmed_sitting_is_recorded_and_paid_once(campaign: models.Campaign
     assert first.worker.name == "A1"
     assert not models.SittingQuestion.objects.filter(released_at=None).exists()
     check_states()
+
+
+def test_what_is_handed_in_is_looked_at_soon_without_any_notification(
+    campaign: models.Campaign,
+) -> None:
+    claim = turn(campaign, "A1", 1)
+    agree(claim)
+    sitting = sit(claim)
+    now = database_now()
+    models.Hit.objects.update(look_at=now + LOOK_EVERY)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        sitting_finish(claim=claim, answers=right_answers(sitting))
+    look_at = hit_of(claim).look_at
+    assert look_at is not None
+    assert look_at < now + LOOK_EVERY
+    # A look that is due earlier stays.
+    models.Hit.objects.update(look_at=now)
+    hit_look_soon(hit_id=claim.hit_id)
+    assert hit_of(claim).look_at == now
 
 
 def test_a_claim_of_somebody_elses_work_is_not_confirmed_for_them(

@@ -23,7 +23,8 @@ IMAGES, GOLD, SITTINGS = 30_000, 100_000, 1_000
 MOST_ROWS = 3_500
 
 # A large campaign, without what choosing does not read. Of two workers' questions every fiftieth
-# was a verification question. One of them has judged a third of the images.
+# was a verification question. One of them has judged a third of the images. An earlier test may
+# have left the database believing that the tables are all but empty.
 FILL = """
     INSERT INTO annotation_image (campaign_id, name, filename, split, width, height, depth, file,
         sha256, begun_under_id, withdrawn_reason)
@@ -51,6 +52,7 @@ FILL = """
     FROM annotation_sitting sitting, generate_series(1, 10) number,
         (SELECT min(id) id FROM annotation_image) image,
         (SELECT min(id) id FROM annotation_goldquestion) gold;
+    ANALYZE annotation_goldquestion, annotation_sittingquestion;
     UPDATE annotation_goldquestion SET uses = 1
     WHERE id IN (SELECT gold_id FROM annotation_sittingquestion);
     INSERT INTO annotation_fact (image_id, number, settings_id, kind, body, worker_id, question,

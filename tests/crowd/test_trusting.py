@@ -113,7 +113,12 @@ def test_spam_after_trust_loses_it_and_is_doubted(campaign: models.Campaign) -> 
         if isinstance(body := decode_body(fact.body), Doubt)
     }
     places = [one.judgment for one in work_of(campaign, worker, Stage.LINKS) if one.judgment]
-    assert doubted == set(places[facts_of_good_work:]), "all of the spam and nothing before it"
+    # Nothing speaks for what came after the last check that was passed, wherever it stood.
+    checks = good[-1].questions.filter(gold__isnull=False).order_by("number")
+    last = checks.values_list("number", flat=True).reverse()[0]
+    unchecked = good[-1].questions.filter(gold=None, number__gt=last).count()
+    since = facts_of_good_work - unchecked
+    assert doubted == set(places[since:]), "all of the spam and nothing before the last good check"
     assert len(spam) < 4, "found out within three sittings of five checks"
     assert len(good) == 2
     settings = settings_by_id()

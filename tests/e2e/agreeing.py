@@ -25,7 +25,14 @@ _OURS: Final = (
 
 def submitted(site: Site) -> int:
     """Count what workers have submitted."""
-    return len(site.select(_THEIRS))
+    [(count,)] = site.select(f"SELECT count(*) FROM ({_THEIRS}) t")
+    return int(count)
+
+
+def judged(site: Site) -> int:
+    """Count the judgments that answers have become."""
+    [(count,)] = site.select("SELECT count(*) FROM annotation_fact WHERE kind = 'judgment'")
+    return int(count)
 
 
 def paid_since(site: Site, moment: datetime) -> int:

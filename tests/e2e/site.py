@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg2
+import psycopg2.extensions
 
 from tests.processes import ROOT, environment, wait_for
 from tests.services import free_port, redis
@@ -53,6 +54,7 @@ class Site:
             PYTHONUNBUFFERED="1",
         )
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._connection: psycopg2.extensions.connection | None = None
 
     def prepare(self, funds: int = 1000) -> None:
         """Make the tables, and a requester at the marketplace with so many dollars."""
@@ -123,13 +125,18 @@ class Site:
 
     def select(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Ask the database itself."""
-        connection = psycopg2.connect(self.database)
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(statement, values)
-                return list(cursor.fetchall())
-        finally:
-            connection.close()
+        if self._connection is None:
+            self._connection = psycopg2.connect(self.database)
+            # Each statement sees what is there by then.
+            self._connection.autocommit = True
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            return list(cursor.fetchall())
+
+    def close(self) -> None:
+        """End the connection to the database."""
+        if self._connection is not None:
+            self._connection.close()
 
 
 def commands(port: int) -> dict[str, list[str]]:
@@ -169,6 +176,7 @@ def running_site(postgres_url: str, folder: Path) -> Iterator[Site]:
         stack.callback(cursor.execute, f'DROP DATABASE "{name}" WITH (FORCE)')
         database = urlunsplit(urlsplit(postgres_url)._replace(path=f"/{name}"))
         site = Site(database, stack.enter_context(redis()), folder)
+        stack.callback(site.close)
         stack.callback(site.stop)
         site.prepare()
         for process in commands(site.port):
