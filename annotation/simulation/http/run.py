@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
 from annotation import models
-from annotation.models import CallStatus, SittingKind, SittingStatus
+from annotation.models import CallStatus, SittingStatus
 from annotation.pipeline.questions import Stage
 from annotation.selectors.clock import database_now
 from annotation.simulation.crowd import Person, Profile
@@ -144,23 +144,26 @@ def _watch(
         idle = time.monotonic() - max(worker.busy_at for worker in at_work)
         if min(worker.vain_looks for worker in at_work) < patience.looks:
             continue
-        if idle > patience.quiet and is_settled(campaign):
+        if idle <= min(patience.quiet, patience.give_up) or is_under_way(campaign):
+            continue
+        if idle > patience.quiet and not is_open(campaign):
             return ""
         if idle > patience.give_up:
             return f"nobody got anything to do for {idle:.0f} seconds, though work is open"
     return "time is up"
 
 
-def is_settled(campaign: models.Campaign) -> bool:
-    """Tell whether nothing is left to ask, to confirm, or to send now."""
-    open_questions = models.OpenQuestion.objects.filter(campaign=campaign, starved_at=None)
-    doubts = models.PendingDoubt.objects.filter(image__campaign=campaign)
+def is_open(campaign: models.Campaign) -> bool:
+    """Tell whether there is something left to ask that somebody may answer."""
+    return models.OpenQuestion.objects.filter(campaign=campaign, starved_at=None).exists()
+
+
+def is_under_way(campaign: models.Campaign) -> bool:
+    """Tell whether the site itself has something to do now, from which more work may come."""
     waiting = models.Sitting.objects.filter(
-        campaign=campaign,
-        kind=SittingKind.WORK,
-        status=SittingStatus.FINISHED,
-        confirmed_at=None,
+        campaign=campaign, status=SittingStatus.FINISHED, confirmed_at=None
     )
     soon = Q(next_try_at__lte=database_now() + timedelta(seconds=SOON))
     calls = models.OutboxCall.objects.filter(soon, campaign=campaign, status=CallStatus.WAITING)
-    return not any(rows.exists() for rows in (open_questions, doubts, waiting, calls))
+    doubts = models.PendingDoubt.objects.filter(image__campaign=campaign)
+    return any(rows.exists() for rows in (waiting, calls, doubts))
