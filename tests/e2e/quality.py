@@ -27,7 +27,7 @@ class Quality(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Where a difference lies with 95% certainty, in points of F1, and what it was."""
+    """Where a difference lies with some certainty, in points of F1, and what it was."""
 
     low: float
     high: float
@@ -70,6 +70,7 @@ def difference(
     theirs: Mapping[str, Quality],
     what: str,
     names: Sequence[str],
+    certainty: float = 95,
     seed: int = 0,
 ) -> Interval:
     """Draw images again and again, the same for both, and see how far apart the two then are."""
@@ -77,7 +78,7 @@ def difference(
     other = _sums([getattr(theirs[name], what) for name in names])
     drawn = np.random.default_rng(seed).integers(len(names), size=(SAMPLES, len(names)))
     apart = 100 * (_f1(one[drawn].sum(axis=1)) - _f1(other[drawn].sum(axis=1)))
-    low, high = np.percentile(apart, [2.5, 97.5])
+    low, high = np.percentile(apart, [50 - certainty / 2, 50 + certainty / 2])
     observed = 100 * (_f1(one.sum(axis=0)) - _f1(other.sum(axis=0)))
     return Interval(float(low), float(high), float(observed))
 

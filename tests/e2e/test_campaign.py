@@ -202,8 +202,12 @@ def check_quality(site: Site, corpora: list[Corpus], released: set[str]) -> None
         found = difference(ours, theirs, what, sorted(released))
         print(f"{what} of those released: {found}")
         if len(corpora) > 1:
-            assert found.holds_nothing, (what, found)
             assert found.width <= 6, (what, found)
+            # Who gets which question differs from run to run, and of twenty intervals that hold
+            # the truth with 95% one does not. What is printed above is those; a test that fails
+            # must mean something.
+            surely = difference(ours, theirs, what, sorted(released), certainty=99.9)
+            assert surely.holds_nothing, (what, surely)
 
 
 def check_release(site: Site, corpus: Corpus, out: Path) -> set[str]:
