@@ -117,10 +117,12 @@ def prepare() -> int:
     from annotation.selectors.guides import consent_guide
     from annotation.selectors.sittings import Claim
     from tests.browser.tasks.corpus import demo_campaign
+    from tests.offering import offered, trusted
 
     call_command("migrate", verbosity=0)
     campaign = demo_campaign(questions=QUESTIONS)
     row = consent_guide(campaign).row
+    offered(campaign, Stage.LINKS, "H")
     for number in range(TIMES):
         claim = Claim(
             campaign=campaign.pk,
@@ -131,6 +133,7 @@ def prepare() -> int:
             worker=f"W{number}",
         )
         consent_give(claim=claim, version=row.version if row else 1)
+        trusted(campaign, claim.worker, Stage.LINKS)
     return campaign.pk
 
 

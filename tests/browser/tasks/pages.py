@@ -19,6 +19,7 @@ from annotation.selectors.guides import consent_guide
 from annotation.selectors.sittings import Claim, sitting_lessons
 from marketplace.models import HIT
 from tests.browser.tasks.desk import Desk
+from tests.offering import offered
 
 ROOT = Path(__file__).parents[3]
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
@@ -48,7 +49,7 @@ def agree(desk: Desk, campaign: models.Campaign) -> None:
         stage=Stage.LINKS,
         kind=SittingKind.WORK,
         assignment_id="before",
-        hit_id="",
+        hit_id=offered(campaign, Stage.LINKS, f"BEFORE{campaign.pk}").hit_id or "",
         worker=desk.worker.worker_id,
     )
     consent_give(claim=claim, version=row.version if row else 1)
