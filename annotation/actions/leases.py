@@ -46,7 +46,7 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
     if not chosen and trust is Trust.TRUSTED:
         return []
     leases = [_lease(sitting, choice) for choice in chosen]
-    rows = mix([*leases, *(_check(sitting, one) for one in gold)], seed)
+    rows = mix(leases, [_check(sitting, one) for one in gold], seed)
     for number, row in enumerate(rows, start=1):
         row.number = number
     return _insert(choosing, rows) if rows else []

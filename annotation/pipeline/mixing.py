@@ -63,16 +63,16 @@ def spread(
     return [*of_new, *of_known][:wanted]
 
 
-def mix(questions: Sequence[T], seed: str) -> list[T]:
-    """Return a sitting's questions, real and known, in an order by lot: it tells nothing.
+def mix(questions: Sequence[T], checks: Sequence[T], seed: str) -> list[T]:
+    """Return both in one row: each kind in its order, at places that nobody can foresee.
 
-    In the order they were chosen, those about nearly finished images would stand together, and
-    a verification question would be the stranger among them.
-
-    >>> "".join(mix("abcdXY", "sitting 3"))
-    'badXYc'
+    >>> mix("abcd", "XY", "sitting 3")
+    ['a', 'X', 'b', 'Y', 'c', 'd']
     """
-    return _random(seed, "order").sample(questions, len(questions))
+    size = len(questions) + len(checks)
+    places = set(_random(seed, "places").sample(range(size), len(checks)))
+    real, known = iter(questions), iter(checks)
+    return [next(known) if place in places else next(real) for place in range(size)]
 
 
 def _random(seed: str, purpose: str) -> Random:

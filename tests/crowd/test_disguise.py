@@ -1,4 +1,4 @@
-"""Verification questions look like the others: neither order nor image tells which they are."""
+"""Verification questions look like the others: each question is about an image of its own."""
 
 import pytest
 
@@ -44,12 +44,9 @@ def rows_of(sitting: models.Sitting) -> list[models.SittingQuestion]:
 
 
 @pytest.mark.parametrize("trust", [Trust.TRUSTED, Trust.PROBATION])
-def test_neither_order_nor_image_tells(trust: Trust) -> None:
+def test_the_image_does_not_tell(trust: Trust) -> None:
     campaign = campaign_of(100)
-    questions = models.OpenQuestion.objects.filter(stage="links").order_by("left", "pk")
-    line = {(row.image_id, row.key): place for place, row in enumerate(questions)}
-    assert len(line) >= 200, "several of an image"
-    in_line = 0
+    assert models.OpenQuestion.objects.filter(stage="links").count() >= 200, "several of an image"
     for number in range(WORKERS):
         rows = rows_of(sitting_of(campaign, f"A{number}", trust))
         assert [row.number for row in rows] == list(range(1, 11))
@@ -57,9 +54,6 @@ def test_neither_order_nor_image_tells(trust: Trust) -> None:
         assert len(checks) == (2 if trust is Trust.TRUSTED else 5)
         # Each is the only one about its image, checks and others.
         assert len({row.image_id for row in rows}) == 10
-        places = [line[row.image_id, row.key] for row in rows if not row.gold_id]
-        in_line += places == sorted(places)
-    assert in_line <= 1, "they come by lot, not in the order of choosing"
 
 
 def test_few_images_are_asked_about_more_than_once() -> None:
