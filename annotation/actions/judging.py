@@ -73,7 +73,7 @@ def _hear(judgments: ByImage, standing: Standing) -> Hearing:
     doubts: dict[int, list[Doubt]] = {}
     for image_id, of_image in judgments.items():
         for judgment, one in zip(of_image, outcomes[image_id].recorded, strict=True):
-            why = disbelief(standing, judgment.question.stage, judgment.answer)
+            why = disbelief(standing, judgment.question.stage)
             if why:
                 doubt = Doubt(judgment=one.number, reason=why[:200])
                 doubts.setdefault(image_id, []).append(doubt)

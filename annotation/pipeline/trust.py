@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from annotation.pipeline.accuracy import Accuracy, chance_at_least
-from annotation.pipeline.questions import BOX, Stage
+from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import CrowdSettings, Settings
 
 # However small the campaign makes its window or large its limit: two unlucky answers end no trust.
@@ -157,17 +157,18 @@ def fold(events: Iterable[Event], stage: Stage, settings: Settings) -> Standing:
     return standing
 
 
-def disbelief(standing: Standing, stage: Stage, answer: str) -> str:
+def disbelief(standing: Standing, stage: Stage) -> str:
     """Say why an answer of this worker is not believed; nothing if it is.
 
-    Who is trusted is. Of others a box is: Quality judges it, whoever drew it.
+    Who is trusted is. Drawers are on probation too: Quality judges their boxes, and their "none
+    needed" is one vote among others, which is checked when the chain is settled.
     """
     if standing.trust is Trust.TRUSTED:
         return ""
     if standing.trust is Trust.REVOKED:
         return standing.reason or "trust was lost"
-    is_box = stage is Stage.DRAWING and answer == BOX
-    return "" if is_box and standing.trust is Trust.PROBATION else "not trusted yet"
+    draws = stage is Stage.DRAWING and standing.trust is Trust.PROBATION
+    return "" if draws else "not trusted yet"
 
 
 def is_enough(right: int, checks: int, minimum: float) -> bool:

@@ -276,32 +276,6 @@ def test_nobody_makes_up_a_worker_who_agrees(campaign: models.Campaign) -> None:
     assert not models.Worker.objects.filter(name="A9").exists()
 
 
-def test_none_needed_of_a_newcomer_does_not_count_and_is_checked_in_the_end(
-    campaign: models.Campaign,
-) -> None:
-    """Who always says that no box is needed is found out by the boxes that others draw."""
-    for name in ("A1", "A2", "A3"):
-        agree(claim_of(campaign, worker=name))
-    while models.OpenQuestion.objects.filter(stage="links").exists():
-        work(turn(campaign, "A3", models.Sitting.objects.count()))
-    work(turn(campaign, "A2", 500, Stage.VERIFICATION))
-    trusted(campaign, "A1", Stage.DRAWING, Trust.PROBATION)
-    lazy = turn(campaign, "A1", 600, Stage.DRAWING)
-    answers = {n: an_answer(Stage.DRAWING, answer="none", rect=None, way="") for n in range(1, 6)}
-    work(lazy, answers)
-    assert models.Fact.objects.filter(kind="doubt").count() == 5
-    assert models.OpenQuestion.objects.filter(stage="drawing").count() == 5, "asked again"
-    work(turn(campaign, "A2", 601, Stage.DRAWING))
-    work(turn(campaign, "A3", 602, Stage.QUALITY))
-    for name in ("A1", "A3"):
-        trusted(campaign, name, Stage.COVERAGE)
-        work(turn(campaign, name, 603, Stage.COVERAGE))
-    assert models.Chain.objects.filter(phase="complete").count() == 5
-    found = standing("A1", Stage.DRAWING).standing
-    assert found.trust is Trust.REVOKED
-    assert found.now.right == 0
-
-
 # Appeals
 
 

@@ -121,7 +121,7 @@ def test_consent_is_asked_once_and_again_when_its_text_changes(desk: Desk) -> No
     assert models.Consent.objects.get().worker.name == desk.worker.worker_id
     desk.page.reload()
     hands.expect_at(1, 3)
-    desk.accept(desk.publish(campaign, Stage.LINKS, test=True))
+    desk.accept(desk.publish(campaign, Stage.QUALITY, test=True))
     hands.expect_at(1, 8)
     text = 'title = "New terms"\nparagraphs = ["**Now** we also count <b>yawns</b>."]\n'
     guide_save(campaign=campaign, topic=CONSENT, source=text)
