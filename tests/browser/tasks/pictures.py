@@ -7,6 +7,7 @@ from playwright.sync_api import FloatRect, FrameLocator, expect
 from annotation import models
 from annotation.actions.facts import judgments_record
 from annotation.actions.people import workers_simulated
+from annotation.models import SittingKind
 from annotation.pipeline.questions import Question, Stage, question_from_key
 from annotation.pipeline.showing import shown
 from annotation.pipeline.state import ImageState
@@ -23,6 +24,7 @@ from tests.browser.tasks.pages import (
     preview_address,
 )
 from tests.marketplace.site import new_hit
+from tests.offering import offered, trusted
 
 # The frame's height, and a window in which the frame is about 1000 pixels wide.
 HEIGHT = 600
@@ -210,7 +212,11 @@ def _accept(
         agree(desk, campaign)
     url = f"{desk.tasks}/hits/{campaign.pk}/{stage.value}/{rest}"
     question = QUESTION.format(url=url).replace("<FrameHeight>0", f"<FrameHeight>{height}")
-    return desk.accept(new_hit(desk.requester, question=question))
+    hit = new_hit(desk.requester, question=question)
+    offered(campaign, stage, hit.hit_id, SittingKind.TEST if rest else SittingKind.WORK)
+    if not rest:
+        trusted(campaign, desk.worker.worker_id, stage)
+    return desk.accept(hit)
 
 
 def _picture(frame: FrameLocator, *, photo: bool = True, rest: bool = True) -> bytes:
