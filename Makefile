@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer with pip, and make; no root, no services.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages run test lint format bench lock screenshots test-sqlite test-postgres
+.PHONY: help setup packages run test lint format bench lock screenshots test-sqlite test-postgres test-campaign
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,6 +16,7 @@ help:
 	@echo "make setup   put everything that running and testing need into $(VENV)"
 	@echo "make run     load the demo campaign and start the site, a worker and the scheduler"
 	@echo "make test    lint, then all tests, on SQLite and on PostgreSQL"
+	@echo "make test-campaign  a whole campaign with simulated people over HTTP"
 	@echo "make lint    style, formatting, types and import rules, of Python and TypeScript"
 	@echo "make format  put the code into the project's format"
 	@echo "make bench   run every benchmark in turn"
@@ -87,7 +88,12 @@ test-sqlite:
 test-postgres:
 	@test -n "$$TEST_POSTGRES_URL" || { echo "TEST_POSTGRES_URL is not set: run make test"; exit 1; }
 	@echo "== Database tests, on PostgreSQL =="
-	DATABASE_URL="$$TEST_POSTGRES_URL" $(BIN)/python -m pytest -n 2 -m "database and not once"
+	DATABASE_URL="$$TEST_POSTGRES_URL" $(BIN)/python -m pytest -n 2 -m "database and not once and not campaign"
+
+# Some ten minutes, and different each time: who gets which question depends on who comes first.
+test-campaign: setup
+	$(BIN)/python -m tests.services -- sh -c \
+		'DATABASE_URL="$$TEST_POSTGRES_URL" exec $(BIN)/python -m pytest -m campaign -s tests/e2e'
 
 bench: setup
 	@set -e; for file in benchmarks/bench_*.py; do \

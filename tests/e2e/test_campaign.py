@@ -24,7 +24,7 @@ from tests.e2e.quality import Quality, difference, directly, quality_of
 from tests.e2e.site import Site, running_site
 from tests.processes import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.postgres]
+pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.campaign]
 
 PUBLIC = "public"
 IMAGES = 100

@@ -89,7 +89,7 @@ def score(desk: Desk) -> bytes:
     for number, lesson in enumerate(lessons, start=1):
         expect(frame.get_by_text(f"{number} of {len(lessons)}")).to_be_visible()
         answer_lesson(frame, Stage.COVERAGE, lesson, right=number > 1)
-        expect(frame.get_by_text("Right" if number > 1 else "Not right")).to_be_visible()
+        expect(frame.get_by_text("✓ Right" if number > 1 else "✗ Not right")).to_be_visible()
         if number < len(lessons):
             frame.get_by_role("button", name="Next").click()
     frame.get_by_role("button", name="Submit").click()
