@@ -54,7 +54,9 @@ def consent_text(consent: CurrentConsent) -> wire.ConsentText:
 def sitting_reply(opened: Opened, stage: Stage) -> wire.Sitting:
     """Return the reply to `open`."""
     sitting, now = opened.sitting, opened.now
-    standing = standing_shown(opened.standing, stage, opened.settings)
+    # A test's score says more than a standing that the marketplace has yet to confirm.
+    is_test = sitting is not None and sitting.kind == SittingKind.TEST
+    standing = None if is_test else standing_shown(opened.standing, stage, opened.settings)
     clock = int(now.timestamp() * 1000)
     if sitting is None:
         return wire.Sitting(
@@ -88,11 +90,9 @@ def finished_reply(sitting: models.Sitting) -> wire.Finished:
     """Return the reply to `finish`; what it says of the worker is from before these answers."""
     stage = Stage(sitting.stage)
     standing = standing_of(sitting.campaign, sitting.worker, stage)
-    return wire.Finished(
-        fields=form_fields(sitting),
-        score=score_shown(sitting),
-        standing=standing_shown(standing, stage, settings_of(sitting.campaign)),
-    )
+    is_test = sitting.kind == SittingKind.TEST
+    shown = None if is_test else standing_shown(standing, stage, settings_of(sitting.campaign))
+    return wire.Finished(fields=form_fields(sitting), score=score_shown(sitting), standing=shown)
 
 
 def form_fields(sitting: models.Sitting) -> dict[str, str]:
