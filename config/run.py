@@ -208,7 +208,8 @@ def main() -> int:
         return 1
     django.setup()
     children: list[Child] = []
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT as well: a shell that starts us in the background has it ignored.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupted)
     try:
         words = announcement(host, port, crowd_connect(host, port))

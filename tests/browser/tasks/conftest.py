@@ -13,7 +13,7 @@ from tests.browser.tasks.cookies import browser_with_cookies
 from tests.browser.tasks.desk import Desk
 
 # Others may be using the machine.
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=30_000)
 
 # What the pages do is the same on either engine, and browsers are slow: all of it runs once, on
 # SQLite, and whole sittings of all stages on PostgreSQL too.
