@@ -5,7 +5,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from celery import shared_task
+from celery import current_app, shared_task
+from celery.signals import worker_ready
 
 from annotation.actions.doubting import doubts_raise
 from annotation.actions.gold_review import gold_review
@@ -17,6 +18,7 @@ from annotation.crowd.client import crowd_client, is_configured
 from annotation.crowd.looking import hits_look
 from annotation.crowd.sending import calls_send
 from annotation.selectors.supply import campaigns_launched
+from config.waking import wake_now
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +67,14 @@ def crowd_sweep() -> None:
             starving_mark(campaign=campaign)
         with _alone(f"reviewing verification questions of {campaign}"):
             gold_review(campaign=campaign)
+
+
+@worker_ready.connect
+def _sweep_first(**_: object) -> None:
+    """Do at once what was due while no worker ran, and let the dashboard see that one does."""
+    # Workers for other queues would only leave it lying about.
+    if current_app.conf.task_default_queue in current_app.amqp.queues.consume_from:
+        wake_now("crowd_sweep")
 
 
 @contextmanager

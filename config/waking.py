@@ -11,10 +11,11 @@ log = logging.getLogger(__name__)
 
 def wake(task: str) -> None:
     """Have a task of that name run soon after this transaction; the sweeper runs it anyway."""
-    transaction.on_commit(lambda: _send(task))
+    transaction.on_commit(lambda: wake_now(task))
 
 
-def _send(task: str) -> None:
+def wake_now(task: str) -> None:
+    """Have it run without waiting for any transaction."""
     try:
         # No answer is waited for, and a broker that is down must not hold up who comes by.
         current_app.send_task(task, retry=False, expires=60)

@@ -30,6 +30,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="needs PostgreSQL: see `make test`"))
 
 
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Use a file where SQLite is used, as everywhere else.
+
+    Threads share a database in memory by locking tables, for which nobody waits: a request that
+    is still being answered when a test ends would fail the next one.
+    """
+    if connection.vendor == "sqlite":
+        file = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        connection.settings_dict["TEST"]["NAME"] = str(file)
+        options = connection.settings_dict["OPTIONS"]
+        # What a power cut would do to it does not matter here, and waiting for the disk does.
+        options["init_command"] += "PRAGMA synchronous=OFF;"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _settings_for_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     media: Path = tmp_path_factory.mktemp("media")

@@ -9,6 +9,7 @@ import msgspec
 from django.db import transaction
 
 from annotation import models
+from annotation.actions.leases import sittings_lapse
 from annotation.actions.outbox import call_queue, messages_send
 from annotation.models import AssignmentStatus, HitStatus, Operation, PaymentKind
 from annotation.pipeline.money import bonus_cost, campaign_fees
@@ -178,5 +179,7 @@ def _close(hit: models.Hit) -> None:
         hit.closed_at = database_now()
     hit.is_free, hit.held_cents, hit.look_at = False, 0, None
     hit.save(update_fields=["status", "closed_at", "is_free", "held_cents", "look_at"])
+    # Who gave it back within the second they began was taken for still being at it.
+    sittings_lapse(sittings=models.Sitting.objects.filter(hit_id=hit.hit_id))
     # What was held for it can be promised again.
     wake("crowd_supply")

@@ -28,7 +28,8 @@ class RevokeForm(forms.Form):
         max_length=500,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=(
-            "They get no further question, at once, and their doubtful judgments are asked again."
+            "They get no further question, at once, and their doubtful judgments are asked again. "
+            "Name nobody here: these words stay in the record even if the worker is erased."
         ),
     )
 

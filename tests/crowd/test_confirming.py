@@ -12,6 +12,7 @@ from annotation.actions.answering import sitting_finish
 from annotation.actions.confirming import NO_ANSWERS, assignment_confirm, sitting_confirm
 from annotation.actions.facts import judgments_record
 from annotation.actions.images import image_withdraw
+from annotation.actions.paying import hit_close
 from annotation.actions.people import worker_ensure, worker_erase
 from annotation.actions.trusting import trust_revoke
 from annotation.actions.watching import hit_look_soon
@@ -33,7 +34,7 @@ from tests.crowd.work import (
     turn,
     work,
 )
-from tests.web.task_pages import agree
+from tests.web.task_pages import agree, claim_of
 
 pytestmark = pytest.mark.django_db
 
@@ -293,6 +294,25 @@ def test_an_erased_worker_does_not_come_back_by_what_they_submitted_without_answ
     assert assignment_confirm(hit=hit_of(claim), submitted=told) == first
     assert not models.Worker.objects.filter(name="A1").exists()
     assert len(calls(Operation.REJECT)) == 1
+
+
+def test_what_is_left_open_at_a_hit_comes_back_when_the_hit_is_over(
+    campaign: models.Campaign,
+) -> None:
+    """Who gave it back within the second they began is noticed at the latest then."""
+    claim = turn(campaign, "hasty", 1)
+    agree(claim)
+    left = sit(claim)
+    done = claim_of(campaign, Stage.LINKS, "A2", assignment_id="second", hit_id=claim.hit_id)
+    agree(done)
+    finished = work(done)
+    hit_close(hit=hit_of(claim))
+    left.refresh_from_db()
+    assert left.status == SittingStatus.LAPSED
+    assert not left.questions.filter(released_at=None).exists()
+    # What has been handed in stays so.
+    finished.refresh_from_db()
+    assert finished.status == SittingStatus.FINISHED
 
 
 def test_a_refused_judgment_says_nothing_of_the_next_ones_drawer(
