@@ -80,17 +80,22 @@ test: lint
 	@$(BIN)/python -m tests.browsers
 	$(BIN)/python -m tests.services -- $(MAKE) --no-print-directory -k test-sqlite test-postgres
 
+# Slow tests wait for browsers and processes as often as they compute: three at a time keep two
+# cores busy, and who has nothing left to do takes from the others.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
+
 # The two runs of `make test`, which provides TEST_POSTGRES_URL and TEST_REDIS_URL.
 test-sqlite:
 	@echo "== All tests, on SQLite =="
-	$(BIN)/python -m pytest -n 2 -m "not postgres"
+	$(PYTEST) -m "not postgres"
 
 test-postgres:
 	@test -n "$$TEST_POSTGRES_URL" || { echo "TEST_POSTGRES_URL is not set: run make test"; exit 1; }
 	@echo "== Database tests, on PostgreSQL =="
-	DATABASE_URL="$$TEST_POSTGRES_URL" $(BIN)/python -m pytest -n 2 -m "database and not once and not campaign"
+	DATABASE_URL="$$TEST_POSTGRES_URL" $(PYTEST) -m "database and not once"
 
-# Some ten minutes, and different each time: who gets which question depends on who comes first.
+# One of the tests above by itself, with what it has to say: some minutes, and different each time,
+# since who gets which question depends on who comes first.
 test-campaign: setup
 	$(BIN)/python -m tests.services -- sh -c \
 		'DATABASE_URL="$$TEST_POSTGRES_URL" exec $(BIN)/python -m pytest -m campaign -s tests/e2e'

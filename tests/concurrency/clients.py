@@ -7,6 +7,7 @@ import gc
 import random
 import subprocess
 import sys
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -148,6 +149,8 @@ class _Client:
             opened = sitting_open(claim=claim)
             if opened.sitting is None:
                 self.counts[opened.empty] += 1
+                # Nobody asks again at once, and asking is most of what this test costs.
+                time.sleep(self.chance.uniform(0.1, 0.3))
                 continue
             self.counts["sittings"] += 1
             lot = self.chance.randrange(100)

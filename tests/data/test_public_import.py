@@ -21,6 +21,7 @@ def without_last_newline(path: Path) -> bytes:
 
 
 @pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.django_db
 def test_import_and_release_give_every_byte_back(public_dataset: Path, tmp_path: Path) -> None:
     quiet = io.StringIO()

@@ -72,7 +72,8 @@ class Market:
             url=self.url,
             crew=crew,
             seconds=300,
-            patience=Patience(looks=2, quiet=0, give_up=0),
+            # Nobody confirms here what they submit.
+            patience=Patience(looks=2, quiet=0, give_up=0, stalled=0),
         )
         assert [worker.failure for worker in run.workers] == [None] * crew.workers
         return run

@@ -50,6 +50,8 @@ class Patience(msgspec.Struct, frozen=True):
     # If nothing is left to do, and if something is.
     quiet: float = 5.0
     give_up: float = 60.0
+    # If the site has something to do first, from which more work may come.
+    stalled: float = 120.0
 
 
 PATIENCE: Final = Patience()
@@ -144,8 +146,15 @@ def _watch(
         idle = time.monotonic() - max(worker.busy_at for worker in at_work)
         if min(worker.vain_looks for worker in at_work) < patience.looks:
             continue
-        if idle <= min(patience.quiet, patience.give_up) or is_under_way(campaign):
+        if idle <= min(patience.quiet, patience.give_up):
             continue
+        if is_under_way(campaign):
+            if idle <= patience.stalled:
+                continue
+            return (
+                f"nothing came of what is under way for {idle:.0f} seconds: "
+                "do the site's background worker and its scheduler run?"
+            )
         if idle > patience.quiet and not is_open(campaign):
             return ""
         if idle > patience.give_up:

@@ -42,7 +42,7 @@ SECOND_THOUGHTS: Final = 1.5
 CHANGES: Final = 0.15
 # How long to rest, in seconds, when there is nothing to do: longer each time.
 SHORTEST_REST: Final = 0.2
-LONGEST_REST: Final = 3.0
+LONGEST_REST: Final = 6.0
 # How long to keep away from a group whose HITs one may not do: longer each time, too.
 LONGEST_AWAY: Final = 60.0
 

@@ -11,7 +11,6 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.tasks.cookies import browser_with_cookies
 from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.turns import turns_taken
 
 # Others may be using the machine.
 expect.set_options(timeout=15_000)
@@ -49,9 +48,3 @@ def desk(browser: Browser, live_server: LiveServer) -> Iterator[Desk]:
     with override_settings(CHAINBOX_MARKETPLACE_ORIGINS=[f"http://127.0.0.1:{port}"]):
         yield Desk(context, live_server)
     context.close()
-
-
-@pytest.fixture(autouse=True)
-def _turns() -> Iterator[None]:
-    with turns_taken():
-        yield

@@ -25,7 +25,6 @@ from tests.browser.tasks.trouble import (
     submitted,
     task_frame,
 )
-from tests.browser.tasks.turns import TURN
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -91,8 +90,7 @@ def test_two_tabs(desk: Desk, tmp_path: Path) -> None:
 
 
 def time_runs_out() -> None:
-    with TURN:
-        models.Sitting.objects.update(until=database_now() - timedelta(seconds=1))
+    models.Sitting.objects.update(until=database_now() - timedelta(seconds=1))
 
 
 def test_the_time_runs_out(desk: Desk, tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ from marketplace.rules.lifecycle import AssignmentStatus
 from marketplace.rules.questions import read_answers
 from tests.browser.tasks.desk import Desk, origins_of
 from tests.browser.tasks.line import Line
-from tests.browser.tasks.turns import TURN
 from tests.web.campaigns import small_campaign
 from tests.web.task_pages import agree, claim_of
 
@@ -82,7 +81,10 @@ def links_of(desk: Desk, folder: Path, images: int = 3) -> tuple[models.Campaign
     """Let the worker agree and accept a HIT with one question of Links on each image."""
     campaign = small_campaign(folder, [f"photo{number}" for number in range(images)])
     agree(claim_of(campaign, worker=desk.worker.worker_id))
-    return campaign, desk.accept(desk.publish(campaign, Stage.LINKS))
+    frame = desk.accept(desk.publish(campaign, Stage.LINKS))
+    # What a test does to the frame's requests from now on finds a frame that is there.
+    at(frame, f"1 of {images}")
+    return campaign, frame
 
 
 def task_frame(page: Page) -> Frame:
@@ -122,13 +124,8 @@ def stored(desk: Desk) -> dict[int, str]:
 
 
 def stored_whole(desk: Desk) -> dict[int, Answer]:
-    with TURN:
-        return _stored(desk.worker.worker_id)
-
-
-def _stored(worker: str) -> dict[int, Answer]:
     rows = models.SittingQuestion.objects.filter(
-        sitting__worker__name=worker, released_at=None
+        sitting__worker__name=desk.worker.worker_id, released_at=None
     ).exclude(answer="")
     return {row.number: decode_answer(row.answer) for row in rows}
 
