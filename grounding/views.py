@@ -18,7 +18,7 @@ from grounding.models import Experiment, ExperimentStatus
 SHOWN = 50
 # Others can be named by whoever starts an experiment in a terminal.
 BACKBONES = {
-    "efficientnet_lite0": "EfficientNet-Lite0, with the weights of its package",
+    "efficientnet-lite0": "EfficientNet-Lite0, with the weights of its package",
     "vgg16": "VGG-16 as in the paper; torchvision fetches its weights",
 }
 MEASURES = {"r1": "R@1", "r5": "R@5", "r10": "R@10", "median_rank": "median rank"}
@@ -98,8 +98,8 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
 
 @login_required
 @researchers_only
-@permission_required("grounding.add_experiment", raise_exception=True)
 @require_POST
+@permission_required("grounding.add_experiment", raise_exception=True)
 def retry(request: HttpRequest, experiment_id: int) -> HttpResponse:
     """Try a failed experiment once more."""
     found = get_object_or_404(Experiment, pk=experiment_id)
