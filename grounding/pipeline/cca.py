@@ -97,6 +97,7 @@ def ridge_factor(
         raise ValueError(f"the ridge of {side} is {ridge}; it cannot be negative")
     covariance = torch.from_numpy(scatter).to(device or best_device()) / count
     covariance.diagonal().add_(ridge * covariance.diagonal().mean())
+    factor: torch.Tensor
     factor, failed = torch.linalg.cholesky_ex(covariance)
     if int(failed):
         raise NotPositiveError(
