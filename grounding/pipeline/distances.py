@@ -55,8 +55,9 @@ class ImageSentenceDistances:
 class RegionPhraseDistances:
     """D_RP, equation 1.
 
-    `regions` (n, R, k): R regions of each of n images. `phrases` (P, k): those of all sentences, one
-    sentence after the other; `lengths` (m,): how many each sentence has, 1 at least.
+    `regions` (n, R, k): R regions of each of n images; where an image has fewer, repeat one of
+    them, which changes no nearest. `phrases` (P, k): those of all sentences, one sentence after the
+    other; `lengths` (m,): how many each sentence has, 1 at least.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class RegionPhraseDistances:
         # Each cell comes from the distances of all regions to all phrases, and three copies of
         # its own: the nearest, their sum in float32 and in float64.
         longest = int(self.lengths.max()) if len(self.lengths) else 1
-        return 4 * longest * (self.regions.shape[1] + 1) + 16
+        return 4 * longest * (int(self.regions.shape[1]) + 1) + 16
 
 
 class WeightedDistances:

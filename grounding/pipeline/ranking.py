@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy
+from numpy.typing import NDArray
 
 from grounding.pipeline.arrays import Float32, Float64, Integers
 from grounding.pipeline.distances import MEMORY, Distances, image_rows, sentence_rows
@@ -62,7 +63,7 @@ def rank_both_ways(
     return Ranks(by_image, by_sentence)
 
 
-def rank(distances: Float32, correct: numpy.typing.NDArray[numpy.bool_]) -> int:
+def rank(distances: Float32, correct: NDArray[numpy.bool_]) -> int:
     """Return the rank of the best correct answer: 1 + the wrong ones that are no further away.
 
     >>> rank(numpy.float32([0.3, 0.1, 0.2, 0.2]), numpy.array([False, False, True, False]))
@@ -83,8 +84,8 @@ def recall(ranks: Integers, most: int) -> float:
 
 def retrieval(ranks: Integers) -> Retrieval:
     """Return R@1, R@5, R@10 and the median rank."""
-    recalls = [recall(ranks, most) for most in RECALLS]
-    return Retrieval(*recalls, median_rank=float(numpy.median(ranks)))
+    r1, r5, r10 = (recall(ranks, most) for most in RECALLS)
+    return Retrieval(r1, r5, r10, float(numpy.median(ranks)))
 
 
 def by_chance(candidates: int, correct: int) -> Retrieval:
@@ -93,8 +94,8 @@ def by_chance(candidates: int, correct: int) -> Retrieval:
     beyond = numpy.ones(candidates + 1)
     for k in range(1, candidates + 1):
         beyond[k] = beyond[k - 1] * max(0, candidates - correct - k + 1) / (candidates - k + 1)
-    recalls = [100 * (1 - float(beyond[min(most, candidates)])) for most in RECALLS]
-    return Retrieval(*recalls, median_rank=float(numpy.argmax(beyond <= 0.5)))
+    r1, r5, r10 = (100 * (1 - float(beyond[min(most, candidates)])) for most in RECALLS)
+    return Retrieval(r1, r5, r10, float(numpy.argmax(beyond <= 0.5)))
 
 
 class Interval(msgspec.Struct, frozen=True):

@@ -7,15 +7,17 @@ word2vec binary           a line "words dimensions", then for each word its byte
 """
 
 import gzip
+import io
 import re
 from collections.abc import Set
 from pathlib import Path
-from typing import IO
 
 import numpy
 
 from grounding.pipeline.arrays import Float32
 from grounding.pipeline.word_vectors import WordVectors, WordVectorsError, checked
+
+Readable = io.BufferedReader | gzip.GzipFile
 
 _HEADER = re.compile(rb"([0-9]{1,12}) ([0-9]{1,6})\s*")
 _CHUNK = 1 << 20
@@ -36,13 +38,13 @@ def read_word_vectors(path: Path, wanted: Set[str]) -> WordVectors:
         raise WordVectorsError(f"{path}: cannot be read: {reason}") from error
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path) -> Readable:
     with open(path, "rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path, "rb") if zipped else open(path, "rb")
 
 
-def _read(file: IO[bytes], start: bytes, source: str, wanted: Set[str]) -> WordVectors:
+def _read(file: Readable, start: bytes, source: str, wanted: Set[str]) -> WordVectors:
     if not start.strip():
         raise WordVectorsError(f"{source}: the file is empty")
     if start[0] == 0x80 or start.startswith((b"PK", b"\x93NUMPY")):
@@ -89,7 +91,7 @@ def _are_numbers(fields: list[bytes]) -> bool:
 
 
 def _read_text(
-    file: IO[bytes], source: str, wanted: Set[str], dimensions: int, skip: int
+    file: Readable, source: str, wanted: Set[str], dimensions: int, skip: int
 ) -> WordVectors:
     names = {word.encode(): word for word in wanted}
     found: dict[str, Float32] = {}
@@ -115,7 +117,7 @@ def _read_text(
 
 
 def _read_binary(
-    file: IO[bytes], source: str, wanted: Set[str], words: int, dimensions: int
+    file: Readable, source: str, wanted: Set[str], words: int, dimensions: int
 ) -> WordVectors:
     names = {word.encode(): word for word in wanted}
     length = 4 * dimensions

@@ -52,7 +52,7 @@ def _from_table(index: Path, matrix: Path, source: str, wanted: Set[str]) -> Wor
 
 def _from_spacy(module: str, source: str, wanted: Set[str]) -> WordVectors:
     try:
-        import spacy
+        from spacy.language import Language
     except ImportError:
         raise WordVectorsError(
             f"{source}: it needs spaCy; try: pip install 'chainbox[parser]'"
@@ -60,7 +60,7 @@ def _from_spacy(module: str, source: str, wanted: Set[str]) -> WordVectors:
     pipeline = importlib.import_module(module).load(
         exclude=["tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer", "ner"]
     )
-    assert isinstance(pipeline, spacy.Language)
+    assert isinstance(pipeline, Language)
     if not pipeline.vocab.vectors_length:
         raise WordVectorsError(
             f"{source}: this pipeline has no vectors; those whose name ends in _md or _lg have"
