@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grounding.pipeline.boxes import Rect
+from grounding.pipeline.errors import GroundingError
 
 SUFFIX = ".shard"
 KEY = np.dtype([("image", "V32"), ("box", "<i4", 4)])
@@ -32,7 +33,7 @@ _MAGIC = b"CHBXSHD1"
 _ALIGNMENT = 64
 
 
-class StoreError(ValueError):
+class StoreError(GroundingError):
     """A feature store cannot be used as asked; the message says which, why and what helps."""
 
 
