@@ -9,13 +9,15 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from grounding.pipeline.errors import GroundingError
+
 Float32 = NDArray[numpy.float32]
 Float64 = NDArray[numpy.float64]
 Floats = NDArray[numpy.floating[Any]]
 Integers = NDArray[numpy.int64]
 
 
-class ArrayFileError(ValueError):
+class ArrayFileError(GroundingError):
     """A file of arrays cannot be used; the message names the file and says why."""
 
 

@@ -23,11 +23,12 @@ import torch
 
 from grounding.pipeline.arrays import Float32, Float64, Floats, read_arrays, write_arrays
 from grounding.pipeline.covariances import Covariances, best_device
+from grounding.pipeline.errors import GroundingError
 
 _NAMES = ("mean_x", "mean_y", "weights_x", "weights_y", "correlations")
 
 
-class NotPositiveError(ValueError):
+class NotPositiveError(GroundingError):
     """A covariance matrix has directions without variance, and the ridge is too small for it."""
 
 
@@ -42,11 +43,23 @@ class CanonicalSpace(msgspec.Struct, frozen=True, eq=False):
 
     def project_x(self, x: Floats, power: float) -> Float32:
         """Return (x − x̄) Wx diag(ρ^power), rows of unit length; x: (n, dx) → (n, k) float32."""
-        return _project(x, self.mean_x, self.weights_x, self.correlations**power)
+        return self.scaled(self.coordinates_x(x), power)
 
     def project_y(self, y: Floats, power: float) -> Float32:
         """Return (y − ȳ) Wy diag(ρ^power), rows of unit length; y: (n, dy) → (n, k) float32."""
-        return _project(y, self.mean_y, self.weights_y, self.correlations**power)
+        return self.scaled(self.coordinates_y(y), power)
+
+    def coordinates_x(self, x: Floats) -> Float32:
+        """Return (x − x̄) Wx as it is, (n, k): for trying one power after another by `scaled`."""
+        return _projected(x, self.mean_x, self.weights_x)
+
+    def coordinates_y(self, y: Floats) -> Float32:
+        """Return (y − ȳ) Wy as it is, (n, k)."""
+        return _projected(y, self.mean_y, self.weights_y)
+
+    def scaled(self, coordinates: Float32, power: float) -> Float32:
+        """Return coordinates · diag(ρ^power), rows of unit length: the normalised form."""
+        return unit_rows(coordinates * (self.correlations**power).astype(numpy.float32))
 
     def first(self, components: int) -> "CanonicalSpace":
         """Return the space of the `components` highest correlations alone."""
@@ -152,16 +165,15 @@ def _truncated(matrix: torch.Tensor, kept: int) -> tuple[torch.Tensor, torch.Ten
     return left, rho, right
 
 
-def _project(rows: Floats, mean: Float64, weights: Float64, scale: Float64) -> Float32:
+def _projected(rows: Floats, mean: Float64, weights: Float64) -> Float32:
     if rows.ndim != 2 or rows.shape[1] != len(mean):
         raise ValueError(
             f"the space was made for {len(mean)} numbers a row; these rows are {rows.shape}"
         )
-    scaled = (weights * scale).astype(numpy.float32)
-    # Centred after the product: the features themselves are never copied, only read.
-    projected = numpy.asarray(rows, dtype=numpy.float32) @ scaled
-    projected -= ((mean @ weights) * scale).astype(numpy.float32)
-    return unit_rows(projected)
+    # Centred after the product: the features themselves are only read, never copied.
+    projected: Float32 = numpy.asarray(rows, dtype=numpy.float32) @ weights.astype(numpy.float32)
+    projected -= (mean @ weights).astype(numpy.float32)
+    return projected
 
 
 def unit_rows(rows: Float32) -> Float32:

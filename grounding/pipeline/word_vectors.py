@@ -18,6 +18,7 @@ import msgspec
 import numpy
 
 from grounding.pipeline.arrays import Float32
+from grounding.pipeline.errors import GroundingError
 
 CAPTIONS = "captions"
 PACKAGE = "package:"
@@ -25,7 +26,7 @@ PACKAGE = "package:"
 Tokens = Sequence[str]
 
 
-class WordVectorsError(ValueError):
+class WordVectorsError(GroundingError):
     """Word vectors cannot be had; the message says from where, why, and what to do."""
 
 
