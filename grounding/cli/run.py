@@ -62,9 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     space.add_argument(
         "--ridges",
         type=_numbers,
-        default=(0.01, 0.1, 1.0, 10.0),
+        default=(0.01, 0.1, 1.0, 10.0, 100.0),
         metavar="R,R,…",
-        help="ridges to try for each side, relative to its mean variance (0.01,0.1,1,10)",
+        help="ridges to try for each side, relative to its mean variance (0.01,0.1,1,10,100)",
     )
     space.add_argument(
         "--powers",
@@ -292,6 +292,9 @@ def _tell(result: "Result", options: argparse.Namespace, left_out: int) -> None:
         f"Chosen on val: ridge {chosen.ridge_x:g} of images, {chosen.ridge_y:g} of captions, "
         f"power {chosen.power:g}."
     )
+    ends = {min(options.ridges), max(options.ridges)}
+    if len(ends) > 1 and ends & {chosen.ridge_x, chosen.ridge_y}:
+        print("A ridge is the smallest or the largest that was tried: --ridges may go further.")
     print(
         f"Words without a vector: {100 * words.missing_share:.2f}% of the training captions' words"
         + (

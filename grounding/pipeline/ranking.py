@@ -95,7 +95,7 @@ def by_chance(candidates: int, correct: int) -> Retrieval:
     for k in range(1, candidates + 1):
         beyond[k] = beyond[k - 1] * max(0, candidates - correct - k + 1) / (candidates - k + 1)
     r1, r5, r10 = (100 * (1 - float(beyond[min(most, candidates)])) for most in RECALLS)
-    return Retrieval(r1, r5, r10, float(numpy.argmax(beyond <= 0.5)))
+    return Retrieval(r1, r5, r10, float(numpy.argmax(beyond <= 0.5 + 1e-9)))
 
 
 class Interval(msgspec.Struct, frozen=True):

@@ -51,7 +51,7 @@ class Settings(msgspec.Struct, frozen=True):
 
     pooling: str = "fisher"
     centres: int = CENTRES
-    ridges: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0)
+    ridges: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0)
     powers: tuple[float, ...] = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
     components: int | None = 512
     seed: int = 0
@@ -121,6 +121,11 @@ def run(
     space, chosen, tried = choose(
         covariances, val_images, val_texts, owners_of(val), settings, report=report, device=device
     )
+
+    def ranked(split: Split) -> Scores:
+        both = split_features(split, features, encoder)
+        return score(space, chosen.power, split, *both, settings.seed)
+
     return Result(
         val=score(space, chosen.power, val, val_images, val_texts, settings.seed),
         test=(
