@@ -1,6 +1,7 @@
 """Experiments on a finished release, from the command line. Needs no database.
 
 python -m grounding extract --help
+python -m grounding run --help
 """
 
 import argparse
@@ -8,11 +9,11 @@ import sys
 from collections.abc import Sequence
 
 from annotation.pipeline.release import ReleaseError
-from grounding.cli import extract
+from grounding.cli import extract, run
 from grounding.pipeline.errors import GroundingError
 
 # Modules with HELP, DESCRIPTION, add_arguments(parser) and run(options) -> exit status.
-COMMANDS = {"extract": extract}
+COMMANDS = {"extract": extract, "run": run}
 
 
 def build_parser() -> argparse.ArgumentParser:
