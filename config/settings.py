@@ -76,6 +76,7 @@ CHAINBOX_RELEASES = BASE_DIR / (os.environ.get("CHAINBOX_RELEASES") or CHAINBOX_
 CHAINBOX_VECTORS = BASE_DIR / (os.environ.get("CHAINBOX_VECTORS") or CHAINBOX_VAR / "vectors")
 CHAINBOX_FEATURES = BASE_DIR / (os.environ.get("CHAINBOX_FEATURES") or CHAINBOX_VAR / "features")
 CHAINBOX_EXPERIMENTS = CHAINBOX_VAR / "experiments"
+CHAINBOX_EXPERIMENTS_AT_ONCE = int(os.environ.get("CHAINBOX_EXPERIMENTS_AT_ONCE") or 1)
 MEDIA_URL = "/media/"
 # Photos have signed addresses that are good for no longer than this.
 CHAINBOX_PHOTO_URL_SECONDS = int(os.environ.get("CHAINBOX_PHOTO_URL_SECONDS") or 7200)

@@ -7,7 +7,8 @@ the next number, and what the first may still say is not heard.
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -31,7 +32,7 @@ class AbandonedError(RuntimeError):
 
 @transaction.atomic
 def experiment_start(
-    *, recipe: str, release: str, vectors_name: str, backbone: str, by: AbstractBaseUser | None
+    *, recipe: str, release: str, vectors_name: str, backbone: str, by: User | None
 ) -> Experiment:
     """Note that an experiment is wanted; a worker takes it up soon."""
     if recipe not in RECIPES:
@@ -61,7 +62,13 @@ def experiment_start(
 
 @transaction.atomic
 def experiment_take() -> Experiment | None:
-    """Take up the oldest experiment that waits, or was left by a worker that died."""
+    """Take up the oldest experiment that waits, or was left by a worker that died.
+
+    None while as many are run as may be at once: each takes all cores that a worker has.
+    """
+    alive = Experiment.objects.filter(status=ExperimentStatus.RUNNING, beat_at__gte=Now() - SILENCE)
+    if alive.count() >= settings.CHAINBOX_EXPERIMENTS_AT_ONCE:
+        return None
     due = Q(status=ExperimentStatus.WAITING) | Q(
         status=ExperimentStatus.RUNNING, beat_at__lt=Now() - SILENCE
     )

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -34,10 +35,16 @@ class StartForm(forms.Form):
 
     def __init__(self, here: list[Release], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["release"].choices = [(r.name, _described(r)) for r in here]
-        self.fields["vectors"].choices = [
+        words = [
             (name, "learnt from the captions" if name == CAPTIONS else name) for name in vectors()
         ]
+        for name, choices in (
+            ("release", [(r.name, _described(r)) for r in here]),
+            ("vectors", words),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = choices
 
 
 @login_required
@@ -51,6 +58,7 @@ def experiments(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         if not may_start:
             raise PermissionDenied
+        assert isinstance(request.user, User)  # signed in, as the decorators see to
         if form.is_valid():
             try:
                 made = experiment_start(

@@ -1,23 +1,15 @@
 """`python -m grounding run RECIPE`: an experiment, from a release to its figures."""
 
 import argparse
-import json
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from annotation.pipeline.release import read_sentences, read_splits
 from grounding.cli.progress import Progress
-from grounding.pipeline.arrays import Float32
-from grounding.pipeline.errors import GroundingError
-from grounding.pipeline.photos import Photo, find_photos
-from grounding.pipeline.store import DTYPES, FeatureKey, FeatureStore
+from grounding.pipeline.store import DTYPES
 
 if TYPE_CHECKING:
-    from grounding.recipes.image_sentence import Result, Scores, Split
+    from grounding.recipes.image_sentence import Result, Scores
 
 HELP = "run an experiment and print its figures"
 DESCRIPTION = """\
@@ -88,137 +80,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     # torch and scipy take seconds to import, which --help should not.
-    from grounding.pipeline.text_features import vocabulary_of
-    from grounding.pipeline.word_vectors import load_word_vectors
-    from grounding.recipes import image_sentence
+    from grounding.recipes.image_sentence import Settings
+    from grounding.running import Network, Order, run_order, write_figures
 
-    ids = _splits(options.release)
-    photos, missing = _photos(options, [image for images in ids.values() for image in images])
-    splits = {
-        name: _split(options.release, name, [image for image in images if image in photos])
-        for name, images in ids.items()
-    }
-    for name in ("train", "val"):
-        if not splits[name].images:
-            raise GroundingError(
-                f"{options.images}: no image of {name}.txt has a photo here; photos are named by "
-                "the image's id, as in 36979.jpg"
-            )
-    store, unusable = _extracted(options, photos)
-    splits = {name: _without(split, unusable) for name, split in splits.items()}
-    texts = {name: split.texts(split.images) for name, split in splits.items()}
-    vectors = load_word_vectors(
-        options.vectors,
-        vocabulary_of(text for some in texts.values() for text in some),
-        texts["train"],
-        seed=options.seed,
+    order = Order(
+        recipe=options.recipe,
+        release=str(options.release),
+        images=str(options.images),
+        store=str(options.store),
+        vectors=options.vectors,
+        settings=Settings(
+            pooling=options.pooling,
+            centres=options.centres,
+            ridges=options.ridges,
+            powers=options.powers,
+            components=options.components,
+            seed=options.seed,
+        ),
+        network=Network(
+            backbone=options.backbone,
+            weights=str(options.weights) if options.weights else None,
+            device=options.device,
+            crops=options.crops,
+            dtype=options.dtype,
+            threads=options.threads,
+        ),
     )
-    settings = image_sentence.Settings(
-        pooling=options.pooling,
-        centres=options.centres,
-        ridges=options.ridges,
-        powers=options.powers,
-        components=options.components,
-        seed=options.seed,
-    )
-
-    def features(images: Sequence[str]) -> Float32:
-        return store.read([FeatureKey(photos[image].sha256, None) for image in images])
-
     with _Stages() as stages:
-        result = image_sentence.run(
-            splits["train"],
-            splits["val"],
-            splits.get("test"),
-            features,
-            vectors,
-            settings,
-            report=stages.report,
-            device=options.device if options.device == "cuda" else "cpu",
-        )
-    left_out = len(missing) + len(unusable)
-    about = {
-        "recipe": options.recipe,
-        "vectors": options.vectors,
-        "features": store.kind.folder,
-        "settings": msgspec.to_builtins(settings),
-        "chosen": msgspec.to_builtins(result.chosen),
-        "tried": msgspec.to_builtins(result.tried),
-        "images": {name: len(split.images) for name, split in splits.items()},
-        "images_left_out": left_out,
-        "words": msgspec.to_builtins(result.coverage),
-    }
-    _write(options.out, result, about)
-    _tell(result, options, left_out)
+        figures = run_order(order, report=stages.report)
+    write_figures(options.out, figures)
+    _tell(figures.result, options, figures.left_out)
     return 0
-
-
-def _splits(release: Path) -> dict[str, tuple[str, ...]]:
-    splits = read_splits(release)
-    for name in ("train", "val"):
-        if not splits.get(name):
-            raise GroundingError(
-                f"{release}: it has no images in {name}.txt, and the experiment needs train and "
-                "val; write one image id a line"
-            )
-    return splits
-
-
-def _split(release: Path, name: str, images: Sequence[str]) -> "Split":
-    from grounding.recipes.image_sentence import Split
-
-    captions = {}
-    with Progress(f"reading captions of {name}", "images", len(images)) as progress:
-        for image in images:
-            captions[image] = [sentence.tokens for sentence in read_sentences(release, image)]
-            progress.add(1)
-    return Split(tuple(images), captions)
-
-
-def _without(split: "Split", unusable: set[str]) -> "Split":
-    from grounding.recipes.image_sentence import Split
-
-    return Split(tuple(i for i in split.images if i not in unusable), split.captions)
-
-
-def _photos(
-    options: argparse.Namespace, images: Sequence[str]
-) -> tuple[dict[str, Photo], dict[str, str]]:
-    from grounding.pipeline.extraction import available_cores
-
-    with Progress("looking at photos", "photos", len(images)) as progress:
-        return find_photos(
-            options.store,
-            options.images,
-            images,
-            threads=options.threads or available_cores(),
-            progress=progress.add,
-        )
-
-
-def _extracted(
-    options: argparse.Namespace, photos: dict[str, Photo]
-) -> tuple[FeatureStore, set[str]]:
-    """Return a store with the whole images' features, and the images that can have none."""
-    from grounding.pipeline.backbones import load_backbone
-    from grounding.pipeline.extraction import available_cores, extract, open_store
-    from grounding.pipeline.plans import plan
-
-    backbone = load_backbone(options.backbone, options.weights, options.device)
-    store = open_store(options.store, backbone, options.crops, options.dtype)
-    shards = plan(store, photos)
-    with Progress("extracting", "images", sum(shard.items for shard in shards)) as progress:
-        extract(
-            store,
-            options.images,
-            shards,
-            backbone,
-            threads=options.threads or available_cores(),
-            progress=progress.add,
-        )
-    keys = [FeatureKey(photo.sha256, None) for photo in photos.values()]
-    there = store.locate(keys) >= 0
-    return store, {image for image, found in zip(photos, there, strict=True) if not found}
 
 
 class _Stages:
@@ -247,33 +139,6 @@ class _Stages:
     def _end(self) -> None:
         if self._progress is not None:
             self._progress.__exit__(None, None, None)
-
-
-def _write(out: Path, result: "Result", about: dict[str, Any]) -> None:
-    scores = {"val": result.val, "test": result.test}
-    ways = ("image_to_sentence", "sentence_to_image")
-    metrics = {
-        name: split and {way: msgspec.to_builtins(getattr(split, way)) for way in ways}
-        for name, split in scores.items()
-    }
-    intervals = {
-        name: split
-        and {
-            way: {
-                "interval": msgspec.to_builtins(getattr(split, f"{way}_intervals")),
-                "chance": msgspec.to_builtins(getattr(split, f"{way}_chance")),
-            }
-            for way in ways
-        }
-        for name, split in scores.items()
-    }
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, content in (("metrics", metrics), ("intervals", intervals), ("settings", about)):
-            text = json.dumps(content, indent=2, ensure_ascii=False)
-            (out / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
-    except OSError as error:
-        raise GroundingError(f"{out}: cannot be written to: {error.strerror}") from error
 
 
 def _tell(result: "Result", options: argparse.Namespace, left_out: int) -> None:

@@ -141,11 +141,22 @@ def test_the_list_takes_as_many_statements_for_any_number(chief: Client) -> None
     assert len(one) == len(many)
 
 
-def test_each_is_taken_once_and_in_turn() -> None:
+def test_each_is_taken_once_and_in_turn(settings: Settings) -> None:
+    settings.CHAINBOX_EXPERIMENTS_AT_ONCE = 3
     first, second = start(), start()
     assert experiment_take() == first
     assert experiment_take() == second
     assert experiment_take() is None
+
+
+def test_no_more_are_run_at_once_than_may_be() -> None:
+    start()
+    second = start()
+    running = experiment_take()
+    assert running is not None
+    assert experiment_take() is None
+    experiment_finish(experiment=running, metrics=METRICS, notes="")
+    assert experiment_take() == second
 
 
 def test_whose_worker_died_is_taken_up_by_another(chief: Client) -> None:
