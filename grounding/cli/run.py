@@ -104,15 +104,16 @@ def run(options: argparse.Namespace) -> int:
                 f"{options.images}: no image of {name}.txt has a photo here; photos are named by "
                 "the image's id, as in 36979.jpg"
             )
-    store, unusable = _extracted(options, photos)
-    splits = {name: _without(split, unusable) for name, split in splits.items()}
     texts = {name: split.texts(split.images) for name, split in splits.items()}
+    # Before hours of extraction: a mistyped file name should be told at once.
     vectors = load_word_vectors(
         options.vectors,
         vocabulary_of(text for some in texts.values() for text in some),
         texts["train"],
         seed=options.seed,
     )
+    store, unusable = _extracted(options, photos)
+    splits = {name: _without(split, unusable) for name, split in splits.items()}
     settings = image_sentence.Settings(
         pooling=options.pooling,
         centres=options.centres,
