@@ -1,5 +1,6 @@
 """The image–sentence recipe on made-up photos whose captions tell their colours."""
 
+from collections.abc import Sequence
 from itertools import chain
 
 import numpy
@@ -43,7 +44,7 @@ class World:
             captions[image] = [list(chain(*spoken)), list(chain(*reversed(spoken)))]
         return Split(tuple(captions), captions)
 
-    def features(self, images: list[str] | tuple[str, ...]) -> Float32:
+    def features(self, images: Sequence[str]) -> Float32:
         return numpy.stack([self.pictures[image] for image in images])
 
 
