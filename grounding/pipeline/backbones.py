@@ -67,7 +67,8 @@ class Backbone:
         """Return crops (n, side, side, 3) as a normalised batch (n, 3, side, side)."""
         with torch.inference_mode():
             # Pixels by pixels, channels last: the order of memory stays, only the name changes.
-            batch = torch.from_numpy(crops).to(self.device).permute(0, 3, 1, 2)
+            writeable = crops if crops.flags.writeable else crops.copy()  # torch wants no other
+            batch = torch.from_numpy(writeable).to(self.device).permute(0, 3, 1, 2)
             return batch.float().mul_(self._scale).add_(self._shift)
 
     def forward(self, batch: torch.Tensor) -> NDArray[np.float32]:

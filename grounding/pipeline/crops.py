@@ -30,11 +30,10 @@ def crops_of(picture: Image.Image, box: Rect | None, policy: str, side: int) -> 
             f"box {','.join(map(str, box or ()))} lies outside the "
             f"{picture.width}×{picture.height} photo"
         )
-    corners = (region.x0 - 1, region.y0 - 1, region.x1, region.y1)
+    # Cut out first: resizing a part of a picture would let the pixels beside it shine in.
+    cut = picture if box is None else picture.crop((region.x0 - 1, region.y0 - 1, *region[2:]))
     square = side if policy == "whole" else round(side * 8 / 7)
-    resized = np.asarray(
-        picture.resize((square, square), Image.Resampling.BILINEAR, box=corners), dtype=np.uint8
-    )
+    resized = np.asarray(cut.resize((square, square), Image.Resampling.BILINEAR), dtype=np.uint8)
     if policy == "whole":
         return resized[None]
     end, middle = square - side, (square - side) // 2

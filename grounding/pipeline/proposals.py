@@ -96,7 +96,9 @@ def thin_edges(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.float32], NDArray[
     grey = cv2.GaussianBlur(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), (0, 0), 1).astype(np.float32)
     right = cv2.Sobel(grey, cv2.CV_32F, 1, 0)
     down = cv2.Sobel(grey, cv2.CV_32F, 0, 1)
-    strength = cv2.magnitude(right, down)
+    # Not cv2.magnitude: its last digits depend on where in memory the array happens to lie, and
+    # from them on so do the boxes.
+    strength = np.sqrt(right * right + down * down)
     strongest = float(strength.max())
     directions = np.mod(np.arctan2(down, right), np.float32(np.pi)).astype(np.float32)
     if strongest == 0:

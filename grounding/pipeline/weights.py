@@ -1,6 +1,7 @@
 """Weights of networks: read from a file without running anything in it, and known by a digest."""
 
 import pickle
+import warnings
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +25,8 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     try:
         if path.suffix == ".safetensors":
             return safetensors.torch.load_file(path)
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings(action="ignore"):  # of unusual pickles: refused or read
+            found = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise WeightsError(
             f"{path}: refused. It holds more than tensors, and loading it might run a program "
