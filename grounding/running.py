@@ -14,7 +14,7 @@ from grounding.pipeline.backbones import Backbone, load_backbone
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.extraction import available_cores, extract, open_store
 from grounding.pipeline.photos import Photo, find_photos
-from grounding.pipeline.plans import Shard, plan
+from grounding.pipeline.plans import SHARD_ITEMS, Shard, plan
 from grounding.pipeline.store import FeatureKey, FeatureStore
 from grounding.pipeline.text_features import vocabulary_of
 from grounding.pipeline.word_vectors import load_word_vectors
@@ -33,6 +33,7 @@ class Network(msgspec.Struct, frozen=True):
     crops: str = "ten"
     dtype: str = "float16"
     threads: int | None = None
+    shard_items: int = SHARD_ITEMS
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -82,18 +83,20 @@ def run_order(
                 f"{images}: no image of {name}.txt has a photo here; photos are named by the "
                 "image's id, as in 36979.jpg"
             )
-    store, unusable = _extracted(order, photos, report, share)
     splits = {
-        name: _split(release, name, [i for i in some if i in photos and i not in unusable], report)
+        name: _split(release, name, [image for image in some if image in photos], report)
         for name, some in ids.items()
     }
     texts = {name: split.texts(split.images) for name, split in splits.items()}
+    # Before hours of extraction: a mistyped file name should be told at once.
     vectors = load_word_vectors(
         order.vectors,
         vocabulary_of(text for some in texts.values() for text in some),
         texts["train"],
         seed=order.settings.seed,
     )
+    store, unusable = _extracted(order, photos, report, share)
+    splits = {name: _without(split, unusable) for name, split in splits.items()}
 
     def features(some: Sequence[str]) -> Float32:
         return store.read([FeatureKey(photos[image].sha256, None) for image in some])
@@ -188,12 +191,16 @@ def _split(release: Path, name: str, images: Sequence[str], report: Report) -> S
     return Split(tuple(images), captions)
 
 
+def _without(split: Split, unusable: set[str]) -> Split:
+    return Split(tuple(i for i in split.images if i not in unusable), split.captions)
+
+
 def _extracted(
     order: Order, photos: Mapping[str, Photo], report: Report, share: Share
 ) -> tuple[FeatureStore, set[str]]:
     """Return a store with the whole images' features, and the images that can have none."""
     backbone, store = network_of(order)
-    shards = plan(store, photos)
+    shards = plan(store, photos, shard_items=order.network.shard_items)
     if shards:
         share(shards)
         extract(

@@ -128,13 +128,7 @@ def run(
 
     return Result(
         val=score(space, chosen.power, val, val_images, val_texts, settings.seed),
-        test=(
-            score(
-                space, chosen.power, test, *split_features(test, features, encoder), settings.seed
-            )
-            if test and test.images
-            else None
-        ),
+        test=ranked(test) if test and test.images else None,
         chosen=chosen,
         tried=tried,
         coverage=word_coverage(texts, vectors),
