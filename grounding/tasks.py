@@ -87,7 +87,7 @@ def experiment_run(experiment: Experiment) -> None:
         with _told(experiment) as report:
             order = _order(experiment)
             figures = run_order(
-                order, report=report, share=lambda shards: _share(order, shards, report)
+                order, report=report, share=lambda shards: shards_share(order, shards, report)
             )
             write_figures(experiment.folder, figures)
         chosen = figures.result.chosen
@@ -170,7 +170,7 @@ def _told(experiment: Experiment) -> Iterator[Report]:
         thread.join()
 
 
-def _share(order: "Order", shards: Sequence["Shard"], report: Report) -> None:
+def shards_share(order: "Order", shards: Sequence["Shard"], report: Report) -> None:
     """Have those who serve the queue make the shards, and wait for them while they do."""
     if not gpu_is_served():
         return
