@@ -106,12 +106,14 @@ def run(options: argparse.Namespace) -> int:
             )
     texts = {name: split.texts(split.images) for name, split in splits.items()}
     # Before hours of extraction: a mistyped file name should be told at once.
-    vectors = load_word_vectors(
-        options.vectors,
-        vocabulary_of(text for some in texts.values() for text in some),
-        texts["train"],
-        seed=options.seed,
-    )
+    with _Stages() as stages:
+        vectors = load_word_vectors(
+            options.vectors,
+            vocabulary_of(text for some in texts.values() for text in some),
+            texts["train"],
+            seed=options.seed,
+            report=stages.report,
+        )
     store, unusable = _extracted(options, photos)
     splits = {name: _without(split, unusable) for name, split in splits.items()}
     settings = image_sentence.Settings(
@@ -135,7 +137,8 @@ def run(options: argparse.Namespace) -> int:
             vectors,
             settings,
             report=stages.report,
-            device=options.device if options.device == "cuda" else "cpu",
+            # mps has no float64, which the decompositions need.
+            device="cpu" if options.device == "mps" else options.device,
         )
     left_out = len(missing) + len(unusable)
     about = {
