@@ -15,11 +15,12 @@ from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.extraction import available_cores, extract, open_store
 from grounding.pipeline.photos import Photo, find_photos
 from grounding.pipeline.plans import SHARD_ITEMS, Shard, plan
+from grounding.pipeline.reporting import Report, silent
 from grounding.pipeline.store import FeatureKey, FeatureStore
 from grounding.pipeline.text_features import vocabulary_of
 from grounding.pipeline.word_vectors import load_word_vectors
 from grounding.recipes import image_sentence
-from grounding.recipes.image_sentence import Report, Result, Settings, Split
+from grounding.recipes.image_sentence import Result, Settings, Split
 
 WAYS = ("image_to_sentence", "sentence_to_image")
 
@@ -63,7 +64,7 @@ Share = Callable[[Sequence[Shard]], None]
 def run_order(
     order: Order,
     *,
-    report: Report = lambda what, done, total: None,
+    report: Report = silent,
     share: Share = lambda shards: None,
 ) -> Figures:
     """Make the features that the store lacks, and run the recipe on them."""
@@ -94,6 +95,7 @@ def run_order(
         vocabulary_of(text for some in texts.values() for text in some),
         texts["train"],
         seed=order.settings.seed,
+        report=report,
     )
     store, unusable = _extracted(order, photos, report, share)
     splits = {name: _without(split, unusable) for name, split in splits.items()}
@@ -109,8 +111,8 @@ def run_order(
         vectors,
         order.settings,
         report=report,
-        # What is fast enough for features may lack the precision that CCA needs.
-        device=order.network.device if order.network.device in ("cpu", "cuda") else None,
+        # mps has no float64, which the decompositions need.
+        device="cpu" if order.network.device == "mps" else order.network.device,
     )
     left_out = len(missing) + len(unusable)
     about = {

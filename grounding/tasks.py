@@ -8,7 +8,7 @@ it does itself. So a lost message or a worker that dies costs time, and nothing 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +29,7 @@ from grounding.actions import (
 from grounding.library import release_find, vectors_path
 from grounding.models import Experiment
 from grounding.pipeline.errors import GroundingError
+from grounding.pipeline.reporting import Report
 
 if TYPE_CHECKING:
     from grounding.pipeline.backbones import Backbone
@@ -46,8 +47,6 @@ ASK_SECONDS = 1.0
 # If those who were asked to extract make nothing for this long, we do it ourselves.
 PATIENCE_SECONDS = 120.0
 LOOK_SECONDS = 0.5
-
-Report = Callable[[str, int, int], None]
 
 
 @shared_task(name="grounding_work")

@@ -15,6 +15,7 @@ import numpy
 import torch
 
 from grounding.pipeline.arrays import Float64, Floats, read_arrays, write_arrays
+from grounding.pipeline.errors import GroundingError
 
 # So many pairs go into one float32 product before it is added to the float64 sums: enough for the
 # product to run at full speed, and few enough for its rounding errors to stay near 1e-6.
@@ -90,9 +91,7 @@ class CovarianceSum:
     def add(self, x: Floats, y: Floats) -> None:
         """Add pairs: row i of `x`, shape (n, dx), belongs to row i of `y`, shape (n, dy)."""
         if x.ndim != 2 or y.ndim != 2 or len(x) != len(y):
-            raise ValueError(
-                f"pairs need equally many rows on both sides, not {x.shape}, {y.shape}"
-            )
+            raise ValueError(f"pairs need as many rows on both sides, not {x.shape} and {y.shape}")
         for start in range(0, len(x), BLOCK):
             self._add_block(_wide(x[start : start + BLOCK]), _wide(y[start : start + BLOCK]))
 
@@ -111,6 +110,11 @@ class CovarianceSum:
         x, y = x - shift_x, y - shift_y
         self._sums[0] += x.sum(axis=0, dtype=numpy.float64)
         self._sums[1] += y.sum(axis=0, dtype=numpy.float64)
+        if not (numpy.isfinite(self._sums[0]).all() and numpy.isfinite(self._sums[1]).all()):
+            raise GroundingError(
+                f"among pairs {self.count + 1:,} to {self.count + len(x):,} a feature holds "
+                "something that is no number: make the features anew"
+            )
         pairs = ((x, x), (y, y), (x, y))
         for total, (left, right) in zip(self._sums[2:], pairs, strict=True):
             # One product at a time: the largest is half as large as its sum.

@@ -10,6 +10,7 @@ import msgspec
 import numpy
 
 from grounding.pipeline.arrays import Float64, Floats
+from grounding.pipeline.reporting import Report, silent
 
 ROUNDS = 100
 # No variance falls below this share of its dimension's variance over all words: a centre that
@@ -44,7 +45,9 @@ class Mixture(msgspec.Struct, frozen=True, eq=False):
         return result
 
 
-def fit_mixture(vectors: Floats, centres: int, *, seed: int = 0) -> Mixture:
+def fit_mixture(
+    vectors: Floats, centres: int, *, seed: int = 0, report: Report = silent
+) -> Mixture:
     """Fit `centres` Gaussians to the rows of `vectors`, (n, d); there must be as many rows."""
     x = numpy.asarray(vectors, dtype=numpy.float64)
     if not 1 <= centres <= len(x):
@@ -61,7 +64,8 @@ def fit_mixture(vectors: Floats, centres: int, *, seed: int = 0) -> Mixture:
         numpy.tile(numpy.maximum(variance, least), (centres, 1)),
     )
     before = -numpy.inf
-    for _ in range(ROUNDS):
+    for done in range(ROUNDS):
+        report("fitting the mixture of words", done, ROUNDS)
         log_joint = mixture.log_joint(x)
         highest = log_joint.max(axis=1)
         likelihood = float((highest + _log_sum(log_joint, highest)).mean())

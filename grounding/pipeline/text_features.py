@@ -18,6 +18,7 @@ import numpy
 
 from grounding.pipeline.arrays import Float32, Floats
 from grounding.pipeline.mixture import Mixture, fit_mixture
+from grounding.pipeline.reporting import Report, silent
 from grounding.pipeline.word_vectors import Tokens, WordVectors
 
 CENTRES = 30
@@ -113,7 +114,12 @@ def normalised(feature: Floats) -> Floats:
 
 
 def fisher_encoder(
-    vectors: WordVectors, training_words: Collection[str], *, centres: int = CENTRES, seed: int = 0
+    vectors: WordVectors,
+    training_words: Collection[str],
+    *,
+    centres: int = CENTRES,
+    seed: int = 0,
+    report: Report = silent,
 ) -> TextEncoder:
     """Fit a mixture on the types among `training_words` and return an encoder to Fisher vectors.
 
@@ -123,7 +129,7 @@ def fisher_encoder(
     types = sorted({row for row in found if row is not None})
     if not types:
         raise ValueError("no word of the training captions has a vector: take other word vectors")
-    mixture = fit_mixture(vectors.matrix[types], min(centres, len(types)), seed=seed)
+    mixture = fit_mixture(vectors.matrix[types], min(centres, len(types)), seed=seed, report=report)
     return TextEncoder(vectors, mixture)
 
 

@@ -19,6 +19,7 @@ import numpy
 
 from grounding.pipeline.arrays import Float32
 from grounding.pipeline.errors import GroundingError
+from grounding.pipeline.reporting import Report, silent
 
 CAPTIONS = "captions"
 PACKAGE = "package:"
@@ -47,7 +48,12 @@ class WordVectors(msgspec.Struct, frozen=True, eq=False):
 
 
 def load_word_vectors(
-    source: str, vocabulary: Collection[str], training_captions: Sequence[Tokens], *, seed: int = 0
+    source: str,
+    vocabulary: Collection[str],
+    training_captions: Sequence[Tokens],
+    *,
+    seed: int = 0,
+    report: Report = silent,
 ) -> WordVectors:
     """Return the vectors that `source` has for the words of `vocabulary`.
 
@@ -57,7 +63,7 @@ def load_word_vectors(
     if source == CAPTIONS:
         from grounding.pipeline.word_vectors_training import train_word_vectors
 
-        return train_word_vectors(training_captions, seed=seed)
+        return train_word_vectors(training_captions, seed=seed, report=report)
     wanted = {form for word in vocabulary for form in (word, word.lower())}
     if source.startswith(PACKAGE):
         from grounding.pipeline.word_vectors_packages import package_word_vectors
@@ -65,7 +71,7 @@ def load_word_vectors(
         return package_word_vectors(source.removeprefix(PACKAGE), wanted)
     from grounding.pipeline.word_vectors_files import read_word_vectors
 
-    return read_word_vectors(Path(source), wanted)
+    return read_word_vectors(Path(source), wanted, report=report)
 
 
 def checked(found: dict[str, Float32], dimensions: int, source: str) -> WordVectors:

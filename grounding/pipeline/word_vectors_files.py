@@ -9,12 +9,13 @@ word2vec binary           a line "words dimensions", then for each word its byte
 import gzip
 import io
 import re
-from collections.abc import Set
+from collections.abc import Callable, Set
 from pathlib import Path
 
 import numpy
 
 from grounding.pipeline.arrays import Float32
+from grounding.pipeline.reporting import Report, silent
 from grounding.pipeline.word_vectors import WordVectors, WordVectorsError, checked
 
 Readable = io.BufferedReader | gzip.GzipFile
@@ -24,27 +25,32 @@ _CHUNK = 1 << 20
 # No file has longer words; a binary file that seems to have one is something else.
 _LONGEST_WORD = 10_000
 _SNIFFED = 1 << 16
+_TOLD_EVERY = 10_000
 
 
-def read_word_vectors(path: Path, wanted: Set[str]) -> WordVectors:
+def read_word_vectors(path: Path, wanted: Set[str], *, report: Report = silent) -> WordVectors:
     """Return the vectors of the words in `wanted`, one line or word in memory at a time."""
     try:
-        with _opened(path) as file:
+        with open(path, "rb") as raw:
+            zipped = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            file = gzip.GzipFile(fileobj=raw) if zipped else raw
             start = file.read(_SNIFFED)
-        with _opened(path) as file:
-            return _read(file, start, str(path), wanted)
+            file.seek(0)
+            size = path.stat().st_size
+
+            def tell() -> None:
+                report("reading word vectors", raw.tell(), size)
+
+            return _read(file, start, str(path), wanted, tell)
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or str(error) or "it ends too soon"
         raise WordVectorsError(f"{path}: cannot be read: {reason}") from error
 
 
-def _opened(path: Path) -> Readable:
-    with open(path, "rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if zipped else open(path, "rb")
-
-
-def _read(file: Readable, start: bytes, source: str, wanted: Set[str]) -> WordVectors:
+def _read(
+    file: Readable, start: bytes, source: str, wanted: Set[str], tell: Callable[[], None]
+) -> WordVectors:
     if not start.strip():
         raise WordVectorsError(f"{source}: the file is empty")
     if start[0] == 0x80 or start.startswith((b"PK", b"\x93NUMPY")):
@@ -56,14 +62,14 @@ def _read(file: Readable, start: bytes, source: str, wanted: Set[str]) -> WordVe
     first, _, rest = start.partition(b"\n")
     header = _HEADER.fullmatch(first)
     if header is None:
-        return _read_text(file, source, wanted, _fields(first, source), skip=0)
+        return _read_text(file, source, wanted, _fields(first, source), 0, tell)
     words, dimensions = int(header[1]), int(header[2])
     if not words or not dimensions:
         raise WordVectorsError(f"{source}: its first line says that it holds no vectors")
     if _is_text(rest, dimensions):
-        return _read_text(file, source, wanted, dimensions, skip=1)
+        return _read_text(file, source, wanted, dimensions, 1, tell)
     file.readline()
-    return _read_binary(file, source, wanted, words, dimensions)
+    return _read_binary(file, source, wanted, words, dimensions, tell)
 
 
 def _fields(line: bytes, source: str) -> int:
@@ -91,11 +97,18 @@ def _are_numbers(fields: list[bytes]) -> bool:
 
 
 def _read_text(
-    file: Readable, source: str, wanted: Set[str], dimensions: int, skip: int
+    file: Readable,
+    source: str,
+    wanted: Set[str],
+    dimensions: int,
+    skip: int,
+    tell: Callable[[], None],
 ) -> WordVectors:
     names = {word.encode(): word for word in wanted}
     found: dict[str, Float32] = {}
     for number, line in enumerate(file, start=1):
+        if number % _TOLD_EVERY == 0:
+            tell()
         if number <= skip:
             continue
         word = names.get(line.partition(b" ")[0])
@@ -117,13 +130,20 @@ def _read_text(
 
 
 def _read_binary(
-    file: Readable, source: str, wanted: Set[str], words: int, dimensions: int
+    file: Readable,
+    source: str,
+    wanted: Set[str],
+    words: int,
+    dimensions: int,
+    tell: Callable[[], None],
 ) -> WordVectors:
     names = {word.encode(): word for word in wanted}
     length = 4 * dimensions
     found: dict[str, Float32] = {}
     buffer, at = b"", 0
     for number in range(1, words + 1):
+        if number % _TOLD_EVERY == 0:
+            tell()
         space = buffer.find(b" ", at)
         while space < 0 or len(buffer) < space + 1 + length:
             more = file.read(_CHUNK)

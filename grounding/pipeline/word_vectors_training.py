@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import numpy
 from gensim.models import Word2Vec
+from gensim.models.callbacks import CallbackAny2Vec
 
+from grounding.pipeline.reporting import Report, silent
 from grounding.pipeline.word_vectors import Tokens, WordVectors, WordVectorsError
 
 # Skip-gram with negative sampling (Mikolov et al., 2013). Captions are few and short, so there are
@@ -15,8 +17,24 @@ ROUNDS = 10
 LEAST_COUNT = 2
 
 
+class _Rounds(CallbackAny2Vec):  # type: ignore[misc]
+    """Reports each round of the training."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._done = 0
+
+    def on_epoch_end(self, model: Word2Vec) -> None:
+        self._done += 1
+        self._report("training word vectors", self._done, ROUNDS)
+
+
 def train_word_vectors(
-    captions: Sequence[Tokens], *, seed: int = 0, dimensions: int = DIMENSIONS
+    captions: Sequence[Tokens],
+    *,
+    seed: int = 0,
+    dimensions: int = DIMENSIONS,
+    report: Report = silent,
 ) -> WordVectors:
     """Return vectors of the words that occur at least twice, in lower case.
 
@@ -35,7 +53,9 @@ def train_word_vectors(
     model.build_vocab(sentences)
     if not len(model.wv):
         raise WordVectorsError("no word occurs twice in the captions: too few to train vectors on")
-    model.train(sentences, total_examples=len(sentences), epochs=ROUNDS)
+    model.train(
+        sentences, total_examples=len(sentences), epochs=ROUNDS, callbacks=[_Rounds(report)]
+    )
     return WordVectors(
         {word: row for row, word in enumerate(model.wv.index_to_key)},
         numpy.array(model.wv.vectors, dtype=numpy.float32),

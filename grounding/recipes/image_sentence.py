@@ -24,6 +24,7 @@ from grounding.pipeline.ranking import (
     rank_both_ways,
     retrieval,
 )
+from grounding.pipeline.reporting import Report, silent
 from grounding.pipeline.text_features import (
     CENTRES,
     TextEncoder,
@@ -40,8 +41,6 @@ IMAGES_AT_ONCE = 800
 
 # The features of these images, (n, dx), in their order.
 ImageFeatures = Callable[[Sequence[str]], Float32]
-# Told what is being done, how much of it is done, and of how much: for a page or a terminal.
-Report = Callable[[str, int, int], None]
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -107,7 +106,7 @@ def run(
     vectors: WordVectors,
     settings: Settings,
     *,
-    report: Report = lambda what, done, total: None,
+    report: Report = silent,
     device: str | None = None,
 ) -> Result:
     """Fit on `train`, choose on `val`, and rank `val` and `test`."""
@@ -115,7 +114,7 @@ def run(
         if not split.images:
             raise GroundingError(f"there is no image of the split {name} to work with")
     texts = train.texts(train.images)
-    encoder = text_encoder(texts, vectors, settings)
+    encoder = text_encoder(texts, vectors, settings, report=report)
     covariances = gather_pairs(train, features, encoder, report=report, device=device)
     val_images, val_texts = split_features(val, features, encoder)
     space, chosen, tried = choose(
@@ -137,13 +136,19 @@ def run(
     )
 
 
-def text_encoder(texts: Sequence[Tokens], vectors: WordVectors, settings: Settings) -> TextEncoder:
+def text_encoder(
+    texts: Sequence[Tokens], vectors: WordVectors, settings: Settings, *, report: Report = silent
+) -> TextEncoder:
     """Return what makes features of captions, fitted on the words of the training captions."""
     if settings.pooling == "mean":
         return mean_encoder(vectors)
     if settings.pooling == "fisher":
         return fisher_encoder(
-            vectors, vocabulary_of(texts), centres=settings.centres, seed=settings.seed
+            vectors,
+            vocabulary_of(texts),
+            centres=settings.centres,
+            seed=settings.seed,
+            report=report,
         )
     raise GroundingError(f"there is no pooling “{settings.pooling}”; there are fisher and mean")
 
@@ -153,7 +158,7 @@ def gather_pairs(
     features: ImageFeatures,
     encoder: TextEncoder,
     *,
-    report: Report = lambda what, done, total: None,
+    report: Report = silent,
     device: str | None = None,
 ) -> Covariances:
     """Gather the covariances of all (image, caption) pairs of a split.
@@ -196,7 +201,7 @@ def choose(
     owners: Sequence[int],
     settings: Settings,
     *,
-    report: Report = lambda what, done, total: None,
+    report: Report = silent,
     device: str | None = None,
 ) -> tuple[CanonicalSpace, Choice, list[Choice]]:
     """Fit a space for each pair of ridges, and return the one with the best mean recall on val.

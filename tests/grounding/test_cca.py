@@ -243,6 +243,8 @@ def test_what_cannot_work_is_said_in_plain_words() -> None:
         gather([(x, y), (x[:, :3], y)])
     with pytest.raises(ValueError, match="cannot be added"):
         gather([(x, y)]) + gather([(flat, y)])
+    with pytest.raises(ValueError, match="among pairs 1 to 200 a feature holds something"):
+        gather([(numpy.where(x == x[3, 3], numpy.nan, x), y)])
     with pytest.raises(ValueError, match="no pair was added"):
         CovarianceSum().result()
     with pytest.raises(ValueError, match="made for 7 numbers"):

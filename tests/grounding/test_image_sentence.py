@@ -72,7 +72,8 @@ def test_captions_are_found_far_above_chance() -> None:
     assert result.chosen.mean_recall == max(choice.mean_recall for choice in result.tried)
     # "a" has no vector here, and is one word of three.
     assert result.coverage.missing_share == pytest.approx(1 / 3)
-    assert reports[0][0] == "gathering covariances"
+    assert reports[0][0] == "fitting the mixture of words"
+    assert ("gathering covariances", 400, 400) in reports
     assert reports[-1] == ("trying ridges and powers", 8, 8)
 
 

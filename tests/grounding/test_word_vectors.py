@@ -73,15 +73,20 @@ def test_files_of_gensim_are_read(tmp_path: Path) -> None:
 
 def test_a_binary_file_larger_than_what_is_read_at_once(tmp_path: Path) -> None:
     random = numpy.random.default_rng(0)
-    matrix = random.standard_normal((5000, 100)).astype("<f4")
+    matrix = random.standard_normal((12000, 50)).astype("<f4")
     path = tmp_path / "large.bin"
     with open(path, "wb") as file:
-        file.write(b"5000 100\n")
+        file.write(b"12000 50\n")
         for number, vector in enumerate(matrix):
             file.write(f"w{number} ".encode() + vector.tobytes())
-    vectors = load(path, "w0", "w2621", "w4999")
-    for number in (0, 2621, 4999):
+    told: list[tuple[str, int, int]] = []
+    vectors = load_word_vectors(
+        str(path), ["w0", "w2621", "w11999"], [], report=lambda *job: told.append(job)
+    )
+    for number in (0, 2621, 11999):
         assert numpy.array_equal(vectors.matrix[vectors.rows[f"w{number}"]], matrix[number])
+    assert told[0][0] == "reading word vectors"
+    assert 0 < told[0][1] <= told[0][2] == path.stat().st_size
 
 
 def test_names_of_several_words_are_passed_over(tmp_path: Path) -> None:
