@@ -20,11 +20,14 @@ from pathlib import Path
 import msgspec
 import numpy
 import torch
+from scipy.sparse.linalg import eigsh
 
 from grounding.pipeline.arrays import Float32, Float64, Floats, read_arrays, write_arrays
 from grounding.pipeline.covariances import Covariances, best_device
 from grounding.pipeline.errors import GroundingError
 
+# One direction of so many, or fewer, is found sooner by iteration than by decomposing all.
+FEW = 20
 _NAMES = ("mean_x", "mean_y", "weights_x", "weights_y", "correlations")
 
 
@@ -96,7 +99,8 @@ def fit(
     place = device or best_device()
     factor_x = ridge_factor(covariances.scatter_xx, covariances.count, ridge_x, "x", place)
     factor_y = ridge_factor(covariances.scatter_yy, covariances.count, ridge_y, "y", place)
-    return fit_factored(covariances, factor_x, factor_y, components)
+    half = half_whitened(covariances, factor_y)
+    return fit_factored(covariances, half, factor_x, factor_y, components)
 
 
 def ridge_factor(
@@ -121,17 +125,22 @@ def ridge_factor(
     return factor
 
 
+def half_whitened(covariances: Covariances, factor_y: torch.Tensor) -> torch.Tensor:
+    """Return Cxy Ly⁻ᵀ, (dx, dy): the dearest part of a fit, and the same for every ridge of x."""
+    cross = torch.from_numpy(covariances.scatter_xy).to(factor_y.device) / covariances.count
+    half: torch.Tensor = torch.linalg.solve_triangular(factor_y.T, cross, upper=True, left=False)
+    return half
+
+
 def fit_factored(
     covariances: Covariances,
+    half: torch.Tensor,
     factor_x: torch.Tensor,
     factor_y: torch.Tensor,
     components: int | None = None,
 ) -> CanonicalSpace:
-    """Return the space for ridges that are already inside `factor_x` and `factor_y`."""
-    cross = torch.from_numpy(covariances.scatter_xy).to(factor_x.device) / covariances.count
-    half = torch.linalg.solve_triangular(factor_x, cross, upper=False)
-    whitened = torch.linalg.solve_triangular(factor_y.T, half, upper=True, left=False)
-    del cross, half
+    """Return the space for ridges that are already inside `factor_x`, `factor_y` and `half`."""
+    whitened = torch.linalg.solve_triangular(factor_x, half, upper=False)
     smaller = min(whitened.shape)
     kept = smaller if components is None else min(components, smaller)
     if 2 * kept <= smaller:
@@ -157,12 +166,24 @@ def _truncated(matrix: torch.Tensor, kept: int) -> tuple[torch.Tensor, torch.Ten
     if rows > columns:
         right, rho, left = _truncated(matrix.T, kept)
         return left, rho, right
-    squares, vectors = torch.linalg.eigh(matrix @ matrix.T)
-    rho = squares[-kept:].flip(0).clamp(min=0).sqrt()
-    left = vectors[:, -kept:].flip(1)
+    squares, vectors = _leading(matrix @ matrix.T, kept)
+    rho = squares.flip(0).clamp(min=0).sqrt()
+    left = vectors.flip(1)
     # A direction without correlation has no partner to find; dividing by nothing would invent one.
     right = (matrix.T @ left) / rho.clamp(min=1e-12)
     return left, rho, right
+
+
+def _leading(gram: torch.Tensor, kept: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the `kept` largest eigenvalues, ascending, and their vectors: (k,), (m, k)."""
+    if gram.device.type == "cpu" and kept * FEW <= len(gram):
+        # From the same start each time, so that the same data gives the same space.
+        start = numpy.ones(len(gram))
+        values, vectors = eigsh(gram.numpy(), kept, which="LA", v0=start)
+        order = numpy.argsort(values)
+        return torch.from_numpy(values[order]), torch.from_numpy(vectors[:, order].copy())
+    squares, every = torch.linalg.eigh(gram)
+    return squares[-kept:], every[:, -kept:]
 
 
 def _projected(rows: Floats, mean: Float64, weights: Float64) -> Float32:

@@ -11,7 +11,7 @@ import msgspec
 import numpy
 
 from grounding.pipeline.arrays import Float32
-from grounding.pipeline.cca import CanonicalSpace, fit_factored, ridge_factor
+from grounding.pipeline.cca import CanonicalSpace, fit_factored, half_whitened, ridge_factor
 from grounding.pipeline.covariances import Covariances, CovarianceSum, best_device
 from grounding.pipeline.distances import ImageSentenceDistances
 from grounding.pipeline.errors import GroundingError
@@ -213,13 +213,16 @@ def choose(
     factors_x = [
         ridge_factor(scatter_x, count, ridge, "the images", place) for ridge in settings.ridges
     ]
+    # So many centred pairs have no more directions than this: the others would be noise.
+    components = max(1, min(settings.components or count, count - 1))
     tried: list[Choice] = []
     best: tuple[CanonicalSpace, Choice] | None = None
     # The text's side is the larger: one factor of it at a time is in memory, not all.
     for ridge_y in settings.ridges:
         factor_y = ridge_factor(covariances.scatter_yy, count, ridge_y, "the captions", place)
+        half = half_whitened(covariances, factor_y)
         for ridge_x, factor_x in zip(settings.ridges, factors_x, strict=True):
-            space = fit_factored(covariances, factor_x, factor_y, settings.components)
+            space = fit_factored(covariances, half, factor_x, factor_y, components)
             both = space.coordinates_x(images), space.coordinates_y(texts)
             for power in settings.powers:
                 distances = ImageSentenceDistances(*(space.scaled(side, power) for side in both))

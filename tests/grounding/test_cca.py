@@ -249,3 +249,24 @@ def test_what_cannot_work_is_said_in_plain_words() -> None:
         CovarianceSum().result()
     with pytest.raises(ValueError, match="made for 7 numbers"):
         fit(gather([(x, y)]), ridge_x=0, ridge_y=0).project_x(y, 1.0)
+
+
+def test_few_of_many_directions_are_those_of_the_closed_form() -> None:
+    """Then they are found by iteration: the same, and the same each time."""
+    x, y = paired(5, count=400, dx=90, dy=80)
+    spaces = [
+        fit(gather([(x, y)], device="cpu"), ridge_x=0.5, ridge_y=0.1, components=4, device="cpu")
+        for _ in range(2)
+    ]
+    expected = closed_form(x, y, 0.5, 0.1)[:4]
+    numpy.testing.assert_allclose(spaces[0].correlations, expected, atol=1e-6)
+    numpy.testing.assert_array_equal(spaces[0].weights_x, spaces[1].weights_x)
+    whole = fit(gather([(x, y)], device="cpu"), ridge_x=0.5, ridge_y=0.1, device="cpu")
+    for one, other in (
+        (spaces[0].weights_x, whole.weights_x),
+        (spaces[0].weights_y, whole.weights_y),
+    ):
+        cosines = (one * other[:, :4]).sum(0) / (
+            numpy.linalg.norm(one, axis=0) * numpy.linalg.norm(other[:, :4], axis=0)
+        )
+        numpy.testing.assert_allclose(abs(cosines), 1, atol=1e-6)

@@ -65,12 +65,6 @@ def test_a_worker_does_what_waits(folders: Path) -> None:
         for way in ("image_to_sentence", "sentence_to_image"):
             # With two photos each is among the first five, whatever the features.
             assert made.metrics[split][way]["r5"] >= 50
-    features = contents(folders / "features")
-    again = ordered()
-    grounding_work()
-    again.refresh_from_db()
-    assert again.metrics == made.metrics
-    assert contents(folders / "features") == features
 
 
 @pytest.mark.django_db(transaction=True)
