@@ -24,8 +24,8 @@ DEMO_ACCOUNTS = (
         "researcher",
         "chainbox-researcher",
         False,
-        "looks at campaigns and edits their guides",
-        ("view_campaign", "change_campaign"),
+        "looks at campaigns, edits their guides, runs experiments",
+        ("view_campaign", "change_campaign", "add_experiment"),
     ),
 )
 
@@ -47,7 +47,8 @@ def ensure_demo_accounts() -> list[DemoAccount]:
         # Also for an account made before a permission was asked for.
         user.user_permissions.add(
             *Permission.objects.filter(
-                content_type__app_label="annotation", codename__in=account.permissions
+                content_type__app_label__in=["annotation", "grounding"],
+                codename__in=account.permissions,
             )
         )
         if user.check_password(account.password):

@@ -70,6 +70,13 @@ CSRF_TRUSTED_ORIGINS = words("CSRF_TRUSTED_ORIGINS")
 CHAINBOX_VAR = BASE_DIR / (os.environ.get("CHAINBOX_VAR") or "var")
 CHAINBOX_DATA = BASE_DIR / (os.environ.get("CHAINBOX_DATA") or "../shared/data")
 MEDIA_ROOT = CHAINBOX_VAR / "media"
+# Experiments: releases with their photos, word vectors, the features made of them, and results.
+# All workers need the same folders.
+CHAINBOX_RELEASES = BASE_DIR / (os.environ.get("CHAINBOX_RELEASES") or CHAINBOX_VAR / "releases")
+CHAINBOX_VECTORS = BASE_DIR / (os.environ.get("CHAINBOX_VECTORS") or CHAINBOX_VAR / "vectors")
+CHAINBOX_FEATURES = BASE_DIR / (os.environ.get("CHAINBOX_FEATURES") or CHAINBOX_VAR / "features")
+CHAINBOX_EXPERIMENTS = CHAINBOX_VAR / "experiments"
+CHAINBOX_EXPERIMENTS_AT_ONCE = int(os.environ.get("CHAINBOX_EXPERIMENTS_AT_ONCE") or 1)
 MEDIA_URL = "/media/"
 # Photos have signed addresses that are good for no longer than this.
 CHAINBOX_PHOTO_URL_SECONDS = int(os.environ.get("CHAINBOX_PHOTO_URL_SECONDS") or 7200)
@@ -96,6 +103,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "rest_framework",
     "annotation",
+    "grounding",
     "marketplace",
 ]
 MIDDLEWARE = [
@@ -175,6 +183,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         ("crowd-look", "crowd_look", 5),
         ("crowd-supply", "crowd_supply", 10),
         ("crowd-sweep", "crowd_sweep", 30),
+        ("grounding-work", "grounding_work", 30),
     ]
 }
 if REDIS_URL:

@@ -25,5 +25,6 @@ urlpatterns = [
     path("marketplace/", include("marketplace.site.urls")),
     path("hits/", include("annotation.hits.urls")),
     path("crowd/notifications", notifications, name="crowd-notifications"),
+    path("experiments/", include("grounding.urls")),
     path("", include("annotation.dashboard.urls")),
 ]

@@ -29,7 +29,10 @@ def resolve(requirements: list[str]) -> dict[str, str]:
         text=True,
     ).stdout
     found = (item["metadata"] for item in json.loads(report)["install"])
-    versions = {item["name"].lower().replace("_", "-"): item["version"] for item in found}
+    # Without "+cpu" and the like, which name a build for some machines, not a version.
+    versions = {
+        item["name"].lower().replace("_", "-"): item["version"].partition("+")[0] for item in found
+    }
     versions.pop("async-timeout", None)
     return versions
 
@@ -45,7 +48,8 @@ def main() -> None:
     """Resolve both sets; the smaller takes the larger's versions, so that they agree."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     runtime: list[str] = project["project"]["dependencies"]
-    everything = resolve(runtime + project["dependency-groups"]["dev"])
+    optional: list[str] = project["project"]["optional-dependencies"]["parser"]
+    everything = resolve(runtime + optional + project["dependency-groups"]["dev"])
     write(ROOT / "requirements-dev.lock", everything)
     pinned = [f"{name}=={version}" for name, version in everything.items()]
     needed = resolve_with(runtime, pinned)

@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import msgspec
+from django.core.files.storage import default_storage
 from django.db import transaction
 
 from annotation import models
@@ -15,6 +16,7 @@ from annotation.pipeline.release import SPLITS, write_image, write_splits, write
 from annotation.selectors.releases import finished_images, first_free_chain_id, unfinished_images
 
 NOT_INCLUDED = "NOT_INCLUDED"
+PHOTOS = "photos"
 
 
 class ReleaseBuildError(ValueError):
@@ -29,12 +31,17 @@ class BuiltRelease(msgspec.Struct, frozen=True):
 
 
 def release_build(
-    *, campaign: models.Campaign, out: Path, done: Callable[[], None] = lambda: None
+    *,
+    campaign: models.Campaign,
+    out: Path,
+    photos: bool = False,
+    done: Callable[[], None] = lambda: None,
 ) -> BuiltRelease:
     """Write the campaign's finished images as a release; all of it appears at once, or nothing.
 
     Chain ids are those an image was imported with, or follow one another in the order of the
-    images: the same states give the same bytes. `done` is called after each image.
+    images: the same states give the same bytes. With `photos` they are put beside, where
+    experiments look for them. `done` is called after each image.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ReleaseBuildError(f"{out} is there already and not empty: name another folder")
@@ -42,7 +49,7 @@ def release_build(
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
         draft = Path(folder) / "release"
         draft.mkdir()
-        built = _write(campaign, draft, done)
+        built = _write(campaign, draft, photos, done)
         if out.exists():
             out.rmdir()
         shutil.move(draft, out)
@@ -50,7 +57,9 @@ def release_build(
 
 
 @transaction.atomic
-def _write(campaign: models.Campaign, folder: Path, done: Callable[[], None]) -> BuiltRelease:
+def _write(
+    campaign: models.Campaign, folder: Path, photos: bool, done: Callable[[], None]
+) -> BuiltRelease:
     version = campaign.current_settings
     assert version is not None  # every campaign is made with settings
     settings = version.settings
@@ -69,6 +78,8 @@ def _write(campaign: models.Campaign, folder: Path, done: Callable[[], None]) ->
             next_id=next_id,
         )
         write_image(folder, released)
+        if photos and image.file:
+            _photo_write(image, folder / PHOTOS)
         if image.split:
             splits.setdefault(image.split, []).append(image.name)
         captions = [flags.caption for flags in state.flags if flags.unrelated]
@@ -83,3 +94,12 @@ def _write(campaign: models.Campaign, folder: Path, done: Callable[[], None]) ->
     lines += [f"{name} {status}" for name, status in not_included]
     (folder / NOT_INCLUDED).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return BuiltRelease(images=images, not_included=not_included)
+
+
+def _photo_write(image: models.Image, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    with (
+        default_storage.open(image.file) as photo,
+        (folder / f"{image.name}{Path(image.file).suffix}").open("wb") as copy,
+    ):
+        shutil.copyfileobj(photo, copy)

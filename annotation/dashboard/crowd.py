@@ -16,7 +16,6 @@ from annotation.actions.launching import LaunchRefusedError, campaign_launch
 from annotation.actions.supplying import SupplyError, supply_set
 from annotation.dashboard.bars import Segment, stacked
 from annotation.dashboard.trust_words import BADGES, TRUST, standing_row
-from annotation.dashboard.views import researchers_only
 from annotation.dashboard.words import STAGES
 from annotation.models import CallStatus, SupplyStatus
 from annotation.pipeline.money import Costs, dollars
@@ -31,6 +30,7 @@ from annotation.selectors.sittings import settings_of
 from annotation.selectors.supply import StageSupplyRow, stage_supplies
 from annotation.selectors.workers import appeals_open, standing_lines, standings_count
 from annotation.simulation.estimating import CampaignEstimate, EstimateError, estimate_make
+from config.access import researchers_only
 
 STATUSES: dict[SupplyStatus, str] = {
     SupplyStatus.RUNNING: "Running",

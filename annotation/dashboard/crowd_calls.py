@@ -9,9 +9,9 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation import models
 from annotation.actions.outbox import call_retry
 from annotation.dashboard.crowd import may_change, require_change
-from annotation.dashboard.views import researchers_only
 from annotation.models import CallStatus, Operation
 from annotation.selectors.calls import calls_count, calls_page
+from config.access import researchers_only
 
 STATUSES = {
     CallStatus.FAILED.value: "Failed",

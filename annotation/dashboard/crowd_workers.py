@@ -17,12 +17,12 @@ from annotation.actions.trusting import (
 )
 from annotation.dashboard.crowd import may_change, require_change
 from annotation.dashboard.trust_words import TRUST, event_lines, standing_row
-from annotation.dashboard.views import researchers_only
 from annotation.dashboard.words import STAGES
 from annotation.pipeline.money import dollars
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.trust import Trust
 from annotation.selectors.workers import standings_of, worker_history, workers_page
+from config.access import researchers_only
 
 MOST_WORDS = 2000
 

@@ -12,7 +12,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import models
 from annotation.actions.guides import GuideChangedError, guide_save
-from annotation.dashboard.views import researchers_only
 from annotation.dashboard.words import STAGES
 from annotation.pipeline.guides import (
     GuideError,
@@ -30,6 +29,7 @@ from annotation.selectors.guides import (
     guides_current,
     lesson_images,
 )
+from config.access import researchers_only
 
 CONSENT_NAME = "Consent text"
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.decorators import login_required
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -41,13 +41,11 @@ from annotation.selectors.dashboard import (
     recent_facts,
 )
 from annotation.selectors.photos import PhotoExpiredError, photo_find, photo_url
+from config.access import researchers_only
 
 # The newest facts are shown at once, the others on request.
 RECENT_SHOWN = 8
 FACTS_SHOWN = 12
-
-# Accounts of crowd workers must not see what other workers answered.
-researchers_only = permission_required("annotation.view_campaign", raise_exception=True)
 
 
 @login_required

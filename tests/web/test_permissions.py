@@ -44,6 +44,10 @@ TABLE: dict[str, Who] = {
     "crowd-appeal": Who.RESEARCHER,
     "crowd-calls": Who.RESEARCHER,
     "crowd-retry": Who.RESEARCHER,
+    # To start one takes the permission to add experiments too.
+    "experiments": Who.RESEARCHER,
+    "experiment": Who.RESEARCHER,
+    "experiment-retry": Who.RESEARCHER,
     # The signature in the address is the permission: task pages in frames have no cookies.
     "photo": Who.PUBLIC,
     # Task pages in the marketplace's frames, and what their script calls with a signed ticket.

@@ -47,8 +47,10 @@ def test_from_gold_to_a_release_that_equals_it(demo: Campaign, tmp_path: Path) -
     assert report.box_scores[0.95].f1 > 0.99
     assert "every stored state is what its facts fold to" in run("state_check")
     out = tmp_path / "release"
-    run("release_build", campaign="demo", out=out)
+    run("release_build", campaign="demo", out=out, photos=True)
     assert image_ids(out) == image_ids(DEMO)
+    for photo in (DEMO / "photos").iterdir():
+        assert (out / "photos" / photo.name).read_bytes() == photo.read_bytes()
     assert read_splits(out) == read_splits(DEMO)
     for name in image_ids(DEMO):
         ours, gold = read_image(out, name), read_image(DEMO, name)

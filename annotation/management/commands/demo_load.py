@@ -4,6 +4,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 
 import annotation
@@ -39,6 +40,12 @@ class Command(DatabaseCommand):
         self._load(CAMPAIGN)
         if not Fact.objects.filter(image__campaign__name=CAMPAIGN).exists():
             call_command("crowd_simulate", campaign=CAMPAIGN, seed=1, stdout=self.stdout)
+        # Something to run experiments on.
+        release = Path(settings.CHAINBOX_RELEASES) / CAMPAIGN
+        if not release.exists():
+            call_command(
+                "release_build", campaign=CAMPAIGN, out=release, photos=True, stdout=self.stdout
+            )
         self._load(OPEN_CAMPAIGN)
         if not StageSupply.objects.filter(campaign__name=OPEN_CAMPAIGN).exists():
             call_command(

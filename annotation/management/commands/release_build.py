@@ -27,11 +27,22 @@ class Command(DatabaseCommand):
             "--out", required=True, type=Path, metavar="DIR", help="a new or empty folder"
         )
 
+        parser.add_argument(
+            "--photos",
+            action="store_true",
+            help="put copies of the photos into DIR/photos, where experiments look for them",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
         progress = Progress(sys.stderr, what="images written")
         try:
-            built = release_build(campaign=campaign, out=options["out"], done=progress.step)
+            built = release_build(
+                campaign=campaign,
+                out=options["out"],
+                photos=options["photos"],
+                done=progress.step,
+            )
         except (ReleaseBuildError, OSError) as error:
             raise CommandError(str(error)) from error
         finally:

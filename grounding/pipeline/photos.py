@@ -1,0 +1,197 @@
+"""Photos: where an image's file is, what its content's hash is, and its pixels."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+
+import msgspec
+from PIL import Image
+from PIL.ImageFile import ImageFile
+from PIL.JpegImagePlugin import JpegImageFile
+from PIL.PngImagePlugin import PngImageFile
+from PIL.WebPImagePlugin import WebPImageFile
+
+from grounding.pipeline.errors import GroundingError
+from grounding.pipeline.shards import write_whole
+
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
+TABLE = "photos.json"
+MAX_PIXELS = 100_000_000
+MAX_BYTES = 100 * 2**20
+
+_ORIENTATION = 0x0112
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+class PhotoError(GroundingError):
+    """A photo cannot be used, and never will be as it is; the message says why."""
+
+
+class PhotoGone(GroundingError):
+    """A photo is not there any more, or not what it was: another run may do better."""
+
+
+class Photo(msgspec.Struct, frozen=True, array_like=True):
+    """A photo as it was when its hash was taken: the file's name, bytes, time, SHA-256."""
+
+    name: str
+    size: int
+    modified: int
+    sha256: str
+
+
+def photo_table(root: Path) -> dict[str, Photo]:
+    """Return the photos by image id, as the last extraction into this store saw them."""
+    path = Path(root) / TABLE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Photo])
+    except FileNotFoundError:
+        return {}
+    except (OSError, msgspec.MsgspecError) as error:
+        raise PhotoError(f"{path}: cannot be read ({error}); delete it to have it anew") from error
+
+
+def find_photos(
+    root: Path,
+    folder: Path,
+    images: Iterable[str],
+    *,
+    threads: int = 1,
+    progress: Callable[[int], None] = lambda count: None,
+) -> tuple[dict[str, Photo], dict[str, str]]:
+    """Return the photos of these images by id, in their order, and why others have none.
+
+    A photo's file is named by the image's id and a usual ending. Files are read for their hashes
+    only where name, size or time differ from the table in `root`, which is then brought up to
+    date.
+    """
+    table = photo_table(root)
+    names = _names_by_stem(folder)
+    found: dict[str, Photo] = {}
+    problems: dict[str, str] = {}
+
+    def look(image: str) -> tuple[str, Photo | None, str]:
+        name = names.get(image)
+        if name is None:
+            return image, None, f"there is no photo {image} with the ending {', '.join(SUFFIXES)}"
+        try:
+            facts = os.stat(folder / name)
+            known = table.get(image)
+            same = (name, facts.st_size, facts.st_mtime_ns)
+            if known and (known.name, known.size, known.modified) == same:
+                return image, known, ""
+            return image, Photo(*same, sha256(read_content(folder / name)).hexdigest()), ""
+        except OSError as error:
+            return image, None, f"{name}: cannot be read: {error.strerror}"
+        except PhotoError as error:
+            return image, None, f"{name}: {error}"
+
+    with ThreadPoolExecutor(threads) as pool:
+        for image, photo, problem in pool.map(look, images):
+            if photo is None:
+                problems[image] = problem
+            else:
+                found[image] = photo
+            progress(1)
+    _write_table(root, table, found)
+    return found, problems
+
+
+def read_content(path: Path) -> bytes:
+    """Return the bytes of a photo's file; raise PhotoError if it is too large to be one."""
+    with open(path, "rb") as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise PhotoError(f"the file is larger than {MAX_BYTES:,} bytes")
+    return content
+
+
+def read_photo(folder: Path, name: str, expected: str) -> Image.Image:
+    """Return the RGB picture of the file whose SHA-256 is `expected`."""
+    try:
+        content = read_content(folder / name)
+    except OSError as error:
+        raise PhotoGone(f"{name}: cannot be read: {error.strerror}") from error
+    if sha256(content).hexdigest() != expected:
+        raise PhotoGone(f"{name}: the file has changed meanwhile; run the extraction again")
+    try:
+        return decode(content)
+    except PhotoError as error:
+        raise PhotoError(f"{name}: {error}") from error
+
+
+def decode(content: bytes) -> Image.Image:
+    """Return the RGB picture of a JPEG, PNG or WebP, turned as browsers show it.
+
+    Boxes are in the pixels that annotators saw, so the EXIF orientation counts. The size is
+    checked before any pixel is decoded. Several threads may decode at once.
+    """
+    # Pillow's own `open` warns of large photos through a setting that all threads share; its
+    # readers, asked for directly, do not.
+    reader = _reader(content)
+    try:
+        with reader(BytesIO(content)) as image:
+            width, height = image.size
+            if width * height > MAX_PIXELS:
+                raise PhotoError(
+                    f"it is {width} × {height}, which is more than {MAX_PIXELS:,} pixels"
+                )
+            image.load()
+            turn = _turn(image)
+            picture = image.convert("RGB")
+    except PhotoError:
+        raise
+    except Exception as error:  # what a damaged file makes Pillow raise is not limited to any kind
+        raise PhotoError(f"the file is truncated or damaged: {error}") from error
+    return picture if turn is None else picture.transpose(turn)
+
+
+def _reader(content: bytes) -> type[ImageFile]:
+    if content.startswith(b"\xff\xd8\xff"):
+        return JpegImageFile
+    if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        return PngImageFile
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return WebPImageFile
+    raise PhotoError("this is no JPEG, PNG or WebP, whatever its name says")
+
+
+def _turn(image: ImageFile) -> Image.Transpose | None:
+    exif = Image.Exif()
+    try:
+        exif.load(image.info.get("exif", b""))
+        return _TURNS.get(exif.get(_ORIENTATION, 1))
+    except Exception:  # damaged metadata of a sound photo: browsers show it as it is, and so do we
+        return None
+
+
+def _names_by_stem(folder: Path) -> dict[str, str]:
+    """Return the photo's file name for each image id; .jpg goes before .jpeg, .png, .webp."""
+    if not folder.is_dir():
+        raise PhotoError(f"{folder}: there is no such folder of photos")
+    names: dict[str, str] = {}
+    listing = os.listdir(folder)
+    for suffix in reversed((*SUFFIXES, *(suffix.upper() for suffix in SUFFIXES))):
+        for name in listing:
+            if name.endswith(suffix):
+                names[name.removesuffix(suffix)] = name
+    return names
+
+
+def _write_table(root: Path, table: Mapping[str, Photo], found: Mapping[str, Photo]) -> None:
+    merged = {**table, **found}
+    if merged != table:
+        content = msgspec.json.encode(dict(sorted(merged.items())))
+        Path(root).mkdir(parents=True, exist_ok=True)
+        write_whole(Path(root) / TABLE, [content], unfinished=Path(root) / "unfinished")

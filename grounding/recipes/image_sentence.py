@@ -1,0 +1,267 @@
+"""Image–sentence retrieval by CCA on whole images and captions: Table 3 (b) of the paper.
+
+Fitted on train; ridges and power are those that do best on val; val and test are then ranked both
+ways. Inputs are plain: captions by image, and a function that gives the features of images.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy
+
+from grounding.pipeline.arrays import Float32
+from grounding.pipeline.cca import CanonicalSpace, fit_factored, half_whitened, ridge_factor
+from grounding.pipeline.covariances import Covariances, CovarianceSum, best_device
+from grounding.pipeline.distances import ImageSentenceDistances
+from grounding.pipeline.errors import GroundingError
+from grounding.pipeline.ranking import (
+    Interval,
+    Ranks,
+    Retrieval,
+    bootstrap,
+    by_chance,
+    rank_both_ways,
+    retrieval,
+)
+from grounding.pipeline.reporting import Report, silent
+from grounding.pipeline.text_features import (
+    CENTRES,
+    TextEncoder,
+    WordCoverage,
+    fisher_encoder,
+    mean_encoder,
+    vocabulary_of,
+    word_coverage,
+)
+from grounding.pipeline.word_vectors import Tokens, WordVectors
+
+# So many images at a time, five captions each: about one block of the covariances.
+IMAGES_AT_ONCE = 800
+
+# The features of these images, (n, dx), in their order.
+ImageFeatures = Callable[[Sequence[str]], Float32]
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What is fixed, and what is tried on val. Ridges are relative to a side's mean variance, and
+    every one of images is tried with every one of text; powers are of the canonical correlations ρ.
+    """
+
+    pooling: str = "fisher"
+    centres: int = CENTRES
+    ridges: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0)
+    powers: tuple[float, ...] = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
+    components: int | None = 512
+    seed: int = 0
+
+
+class Split(msgspec.Struct, frozen=True):
+    """Images in their order, and the captions of each, as tokens."""
+
+    images: tuple[str, ...]
+    captions: Mapping[str, Sequence[Tokens]]
+
+    def texts(self, images: Sequence[str]) -> list[Tokens]:
+        return [caption for image in images for caption in self.captions[image]]
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """Ridges and power, and their mean of the six recalls on val, in percent."""
+
+    ridge_x: float
+    ridge_y: float
+    power: float
+    mean_recall: float
+
+
+class Scores(msgspec.Struct, frozen=True):
+    """Both ways; intervals by the name of their figure."""
+
+    image_to_sentence: Retrieval
+    sentence_to_image: Retrieval
+    image_to_sentence_intervals: dict[str, Interval]
+    sentence_to_image_intervals: dict[str, Interval]
+    image_to_sentence_chance: Retrieval
+    sentence_to_image_chance: Retrieval
+
+
+class Result(NamedTuple):
+    """What a run found; `space` and `encoder` embed further images and sentences."""
+
+    val: Scores
+    test: Scores | None
+    chosen: Choice
+    tried: list[Choice]
+    coverage: WordCoverage
+    space: CanonicalSpace
+    encoder: TextEncoder
+
+
+def run(
+    train: Split,
+    val: Split,
+    test: Split | None,
+    features: ImageFeatures,
+    vectors: WordVectors,
+    settings: Settings,
+    *,
+    report: Report = silent,
+    device: str | None = None,
+) -> Result:
+    """Fit on `train`, choose on `val`, and rank `val` and `test`."""
+    for name, split in (("train", train), ("val", val)):
+        if not split.images:
+            raise GroundingError(f"there is no image of the split {name} to work with")
+    texts = train.texts(train.images)
+    encoder = text_encoder(texts, vectors, settings, report=report)
+    covariances = gather_pairs(train, features, encoder, report=report, device=device)
+    val_images, val_texts = split_features(val, features, encoder)
+    space, chosen, tried = choose(
+        covariances, val_images, val_texts, owners_of(val), settings, report=report, device=device
+    )
+
+    def ranked(split: Split) -> Scores:
+        both = split_features(split, features, encoder)
+        return score(space, chosen.power, split, *both, settings.seed)
+
+    return Result(
+        val=score(space, chosen.power, val, val_images, val_texts, settings.seed),
+        test=ranked(test) if test and test.images else None,
+        chosen=chosen,
+        tried=tried,
+        coverage=word_coverage(texts, vectors),
+        space=space,
+        encoder=encoder,
+    )
+
+
+def text_encoder(
+    texts: Sequence[Tokens], vectors: WordVectors, settings: Settings, *, report: Report = silent
+) -> TextEncoder:
+    """Return what makes features of captions, fitted on the words of the training captions."""
+    if settings.pooling == "mean":
+        return mean_encoder(vectors)
+    if settings.pooling == "fisher":
+        return fisher_encoder(
+            vectors,
+            vocabulary_of(texts),
+            centres=settings.centres,
+            seed=settings.seed,
+            report=report,
+        )
+    raise GroundingError(f"there is no pooling “{settings.pooling}”; there are fisher and mean")
+
+
+def gather_pairs(
+    split: Split,
+    features: ImageFeatures,
+    encoder: TextEncoder,
+    *,
+    report: Report = silent,
+    device: str | None = None,
+) -> Covariances:
+    """Gather the covariances of all (image, caption) pairs of a split.
+
+    Shards of a split may be gathered apart, by other processes: their covariances add up.
+    """
+    total = CovarianceSum(device)
+    for done, (images, x, y) in _blocks(split, features, encoder):
+        total.add(x, y)
+        report("gathering covariances", done + len(images), len(split.images))
+    return total.result()
+
+
+def _blocks(
+    split: Split, features: ImageFeatures, encoder: TextEncoder
+) -> Iterator[tuple[int, tuple[Sequence[str], Float32, Float32]]]:
+    for start in range(0, len(split.images), IMAGES_AT_ONCE):
+        images = split.images[start : start + IMAGES_AT_ONCE]
+        counts = [len(split.captions[image]) for image in images]
+        x = numpy.repeat(features(images), counts, axis=0)
+        yield start, (images, x, encoder.encode(split.texts(images)))
+
+
+def split_features(
+    split: Split, features: ImageFeatures, encoder: TextEncoder
+) -> tuple[Float32, Float32]:
+    """Return the features of a split's images, (n, dx), and captions, (m, dy)."""
+    return features(split.images), encoder.encode(split.texts(split.images))
+
+
+def owners_of(split: Split) -> list[int]:
+    """Return for each caption the number of its image."""
+    return [number for number, image in enumerate(split.images) for _ in split.captions[image]]
+
+
+def choose(
+    covariances: Covariances,
+    images: Float32,
+    texts: Float32,
+    owners: Sequence[int],
+    settings: Settings,
+    *,
+    report: Report = silent,
+    device: str | None = None,
+) -> tuple[CanonicalSpace, Choice, list[Choice]]:
+    """Fit a space for each pair of ridges, and return the one with the best mean recall on val.
+
+    Of equals the first wins, that is the smaller ridges.
+    """
+    place = device or best_device()
+    count, scatter_x = covariances.count, covariances.scatter_xx
+    factors_x = [
+        ridge_factor(scatter_x, count, ridge, "the images", place) for ridge in settings.ridges
+    ]
+    # So many centred pairs have no more directions than this: the others would be noise.
+    components = max(1, min(settings.components or count, count - 1))
+    tried: list[Choice] = []
+    best: tuple[CanonicalSpace, Choice] | None = None
+    # The text's side is the larger: one factor of it at a time is in memory, not all.
+    for ridge_y in settings.ridges:
+        factor_y = ridge_factor(covariances.scatter_yy, count, ridge_y, "the captions", place)
+        half = half_whitened(covariances, factor_y)
+        for ridge_x, factor_x in zip(settings.ridges, factors_x, strict=True):
+            space = fit_factored(covariances, half, factor_x, factor_y, components)
+            both = space.coordinates_x(images), space.coordinates_y(texts)
+            for power in settings.powers:
+                distances = ImageSentenceDistances(*(space.scaled(side, power) for side in both))
+                ranks = rank_both_ways(distances, owners)
+                tried.append(Choice(ridge_x, ridge_y, power, mean_recall(ranks)))
+                if best is None or tried[-1].mean_recall > best[1].mean_recall:
+                    best = space, tried[-1]
+            report(
+                "trying ridges and powers",
+                len(tried),
+                len(settings.ridges) ** 2 * len(settings.powers),
+            )
+    if best is None:
+        raise GroundingError("name one ridge and one power at least")
+    return *best, tried
+
+
+def mean_recall(ranks: Ranks) -> float:
+    """Return the mean of R@1, R@5 and R@10 both ways, in percent."""
+    ways = (retrieval(ranks.image_to_sentence), retrieval(ranks.sentence_to_image))
+    return sum(way.r1 + way.r5 + way.r10 for way in ways) / 6
+
+
+def score(
+    space: CanonicalSpace, power: float, split: Split, images: Float32, texts: Float32, seed: int
+) -> Scores:
+    """Rank a split both ways, with intervals and with what chance would give."""
+    owners = owners_of(split)
+    distances = ImageSentenceDistances(
+        space.project_x(images, power), space.project_y(texts, power)
+    )
+    ranks = rank_both_ways(distances, owners)
+    numbers = list(range(len(split.images)))
+    each = round(len(owners) / len(split.images))
+    return Scores(
+        image_to_sentence=retrieval(ranks.image_to_sentence),
+        sentence_to_image=retrieval(ranks.sentence_to_image),
+        image_to_sentence_intervals=bootstrap(ranks.image_to_sentence, numbers, seed=seed),
+        sentence_to_image_intervals=bootstrap(ranks.sentence_to_image, owners, seed=seed),
+        image_to_sentence_chance=by_chance(len(owners), each),
+        sentence_to_image_chance=by_chance(len(split.images), 1),
+    )

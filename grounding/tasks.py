@@ -1,0 +1,205 @@
+"""What Celery runs of the experiments. The table and the store say what is left to do.
+
+`grounding_work` takes an experiment up and sees it through. If workers serve a queue named `gpu`,
+whatever their hardware, it has them extract the features, shard by shard; what they leave undone
+it does itself. So a lost message or a worker that dies costs time, and nothing else.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from celery import current_app, shared_task
+from django.conf import settings
+from django.db import connection
+
+from grounding.actions import (
+    AbandonedError,
+    experiment_fail,
+    experiment_finish,
+    experiment_progress,
+    experiment_take,
+)
+from grounding.library import release_find, vectors_path
+from grounding.models import Experiment
+from grounding.pipeline.errors import GroundingError
+from grounding.pipeline.reporting import Report
+
+if TYPE_CHECKING:
+    from grounding.pipeline.backbones import Backbone
+    from grounding.pipeline.plans import Shard
+    from grounding.pipeline.store import FeatureStore
+    from grounding.running import Order
+
+log = logging.getLogger(__name__)
+
+GPU = "gpu"
+# How often a page can learn how far an experiment is, and how often a sign of life is due.
+TELL_SECONDS, BEAT_SECONDS = 1.0, 15.0
+# How long workers have to say which queues they serve.
+ASK_SECONDS = 1.0
+# If those who were asked to extract make nothing for this long, we do it ourselves.
+PATIENCE_SECONDS = 120.0
+LOOK_SECONDS = 0.5
+
+
+@shared_task(name="grounding_work")
+def grounding_work() -> None:
+    """Do the experiments that wait, one after the other."""
+    while (experiment := experiment_take()) is not None:
+        experiment_run(experiment)
+
+
+@shared_task(name="grounding_extract")
+def grounding_extract(order: str, shard: str) -> None:
+    """Make one shard of features, unless it is there or somebody is at it."""
+    # torch takes seconds to import, and most workers never need it.
+    from grounding.pipeline.claims import claim
+    from grounding.pipeline.extraction import available_cores, extract_shard
+    from grounding.pipeline.plans import Shard
+    from grounding.running import Order
+
+    what = msgspec.json.decode(order, type=Order)
+    wanted = msgspec.json.decode(shard, type=Shard)
+    backbone, store = _network(order)
+    release = claim(store, wanted.name)
+    if release is None:
+        return
+    try:
+        threads = what.network.threads or available_cores()
+        extract_shard(store, Path(what.images), wanted, backbone, threads=threads)
+    finally:
+        release()
+
+
+def experiment_run(experiment: Experiment) -> None:
+    """See an experiment through that was taken up; whatever goes wrong is noted in its row."""
+    from grounding.running import metrics_of, run_order, write_figures
+
+    try:
+        with _told(experiment) as report:
+            order = _order(experiment)
+            figures = run_order(
+                order, report=report, share=lambda shards: shards_share(order, shards, report)
+            )
+            write_figures(experiment.folder, figures)
+        chosen = figures.result.chosen
+        words = figures.result.coverage
+        notes = (
+            f"Chosen on val: ridge {chosen.ridge_x:g} of images, {chosen.ridge_y:g} of captions, "
+            f"power {chosen.power:g}.\n"
+            f"Words without a vector: {100 * words.missing_share:.2f}% of the training captions'.\n"
+            f"Left out, without a usable photo: {figures.left_out:,} images."
+        )
+        experiment_finish(experiment=experiment, metrics=metrics_of(figures.result), notes=notes)
+    except AbandonedError as error:
+        log.warning("%s", error)
+    except (GroundingError, OSError, ValueError) as error:
+        log.warning("%s has failed: %s", experiment, error)
+        _fail(experiment, str(error))
+    except Exception as error:
+        log.exception("%s has failed", experiment)
+        _fail(experiment, f"Something unforeseen: {error!r}. The worker's log says where.")
+
+
+def _fail(experiment: Experiment, error: str) -> None:
+    try:
+        experiment_fail(experiment=experiment, error=error)
+    except AbandonedError:
+        log.warning("%s was taken up by somebody else", experiment)
+
+
+def _order(experiment: Experiment) -> "Order":
+    from grounding.running import Network, Order
+
+    release = release_find(experiment.release)
+    if release is None:
+        raise GroundingError(f"the release {experiment.release!r} is no longer there")
+    return Order(
+        recipe=experiment.recipe,
+        release=str(release.folder),
+        images=str(release.photos),
+        store=str(settings.CHAINBOX_FEATURES),
+        vectors=vectors_path(experiment.vectors),
+        network=Network(backbone=experiment.backbone),
+    )
+
+
+@contextmanager
+def _told(experiment: Experiment) -> Iterator[Report]:
+    """Yield what notes progress; a thread writes it down, and gives signs of life in long steps."""
+    latest = ("Starting", 0, 0)
+    is_over = threading.Event()
+    is_abandoned = threading.Event()
+
+    def report(what: str, done: int, total: int) -> None:
+        nonlocal latest
+        if is_abandoned.is_set():
+            raise AbandonedError(f"{experiment} was taken up by somebody else")
+        latest = (what, done, total)
+
+    def tell() -> None:
+        written, at = latest, time.monotonic()
+        try:
+            while not is_over.wait(TELL_SECONDS):
+                now = time.monotonic()
+                if latest != written or now - at > BEAT_SECONDS:
+                    written, at = latest, now
+                    step, done, total = written
+                    experiment_progress(
+                        experiment=experiment, step=step.capitalize(), done=done, total=total
+                    )
+        except AbandonedError:
+            is_abandoned.set()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=tell, name=f"telling of {experiment}", daemon=True)
+    thread.start()
+    try:
+        yield report
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def shards_share(order: "Order", shards: Sequence["Shard"], report: Report) -> None:
+    """Have those who serve the queue make the shards, and wait for them while they do."""
+    if not gpu_is_served():
+        return
+    text = msgspec.json.encode(order).decode()
+    for shard in shards:
+        grounding_extract.apply_async(
+            (text, msgspec.json.encode(shard).decode()), queue=GPU, retry=False
+        )
+    _, store = _network(text)
+    total = sum(shard.items for shard in shards)
+    left, since = list(shards), time.monotonic()
+    while left and time.monotonic() - since < PATIENCE_SECONDS:
+        time.sleep(LOOK_SECONDS)
+        still = [shard for shard in left if not store.shard_path(shard.name).exists()]
+        if len(still) < len(left):
+            left, since = still, time.monotonic()
+        report("extracting features", total - sum(shard.items for shard in left), total)
+
+
+def gpu_is_served() -> bool:
+    """Ask the workers whether any of them serves the queue; without Redis nobody can be asked."""
+    if not settings.REDIS_URL:
+        return False
+    replies = current_app.control.inspect(timeout=ASK_SECONDS).active_queues() or {}
+    return any(queue["name"] == GPU for queues in replies.values() for queue in queues)
+
+
+@lru_cache(maxsize=1)
+def _network(order: str) -> "tuple[Backbone, FeatureStore]":
+    """Load the network of an order once for all its shards."""
+    from grounding.running import Order, network_of
+
+    return network_of(msgspec.json.decode(order, type=Order))

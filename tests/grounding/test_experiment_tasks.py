@@ -1,0 +1,146 @@
+"""Experiments as workers run them: from the table to its result, alone and with others' help."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+from pytest_django.fixtures import Settings
+
+import annotation
+from grounding.actions import experiment_start, experiment_take
+from grounding.models import Experiment, ExperimentStatus
+from grounding.recipes.image_sentence import Settings as Recipe
+from grounding.running import Network, Order, run_order
+from grounding.tasks import experiment_run, grounding_work
+from tests.grounding.small import contents
+from tests.processes import ROOT, environment, wait_for
+
+DEMO = Path(annotation.__file__).parent / "demo"
+
+
+@pytest.fixture
+def folders(tmp_path: Path, settings: Settings) -> Path:
+    """The demo's photos and annotation as a release, under the folders of the settings."""
+    (tmp_path / "releases").mkdir()
+    (tmp_path / "releases" / "demo").symlink_to(DEMO)
+    settings.CHAINBOX_RELEASES = tmp_path / "releases"
+    settings.CHAINBOX_VECTORS = tmp_path / "vectors"
+    settings.CHAINBOX_FEATURES = tmp_path / "features"
+    settings.CHAINBOX_EXPERIMENTS = tmp_path / "experiments"
+    return tmp_path
+
+
+def ordered(vectors: str = "captions") -> Experiment:
+    return experiment_start(
+        recipe="image_sentence",
+        release="demo",
+        vectors_name=vectors,
+        backbone="efficientnet-lite0",
+        by=None,
+    )
+
+
+# The thread that notes progress has a connection of its own.
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_does_what_waits(folders: Path) -> None:
+    made = ordered()
+    grounding_work()
+    made.refresh_from_db()
+    assert (made.status, made.error) == (ExperimentStatus.DONE, "")
+    assert made.started_at is not None
+    assert made.ended_at is not None
+    assert "Chosen on val" in made.notes
+    assert json.loads((made.folder / "metrics.json").read_text()) == made.metrics
+    assert made.metrics is not None
+    for split in ("val", "test"):
+        for way in ("image_to_sentence", "sentence_to_image"):
+            # With two photos each is among the first five, whatever the features.
+            assert made.metrics[split][way]["r5"] >= 50
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_cannot_be_done_is_said_in_the_row(folders: Path) -> None:
+    (folders / "vectors").mkdir()
+    (folders / "vectors" / "broken.txt").write_text("this is no file of vectors\n")
+    made = ordered(vectors="broken.txt")
+    taken = experiment_take()
+    assert taken is not None
+    experiment_run(taken)
+    made.refresh_from_db()
+    assert made.status == ExperimentStatus.FAILED
+    assert "broken.txt" in made.error
+    assert not [thread for thread in threading.enumerate() if "telling" in thread.name]
+
+
+@contextmanager
+def gpu_worker(folder: Path, number: int, settings: dict[str, str]) -> Iterator[Path]:
+    log = folder / f"worker-{number}.log"
+    with log.open("wb") as output:
+        worker = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "celery", "--app=config", "worker", "--loglevel=INFO"),
+                *("--pool=solo", "--queues=gpu", f"--hostname=gpu-{os.getpid()}-{number}@%h"),
+                # One shard at a time: the other gets the next.
+                *("--prefetch-multiplier=1", "--without-gossip", "--without-mingle"),
+            ],
+            env=settings,
+            cwd=ROOT,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        wait_for(lambda: "ready." in log.read_text(), "the worker")
+        yield log
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+@pytest.mark.slow
+def test_two_celery_workers_give_the_same_store_as_one_process(
+    tmp_path: Path, redis_url: str
+) -> None:
+    def order(store: str) -> Order:
+        return Order(
+            recipe="image_sentence",
+            release=str(DEMO),
+            images=str(DEMO / "photos"),
+            store=str(tmp_path / store),
+            vectors="captions",
+            settings=Recipe(ridges=(1.0,), powers=(1.0,), components=2),
+            network=Network(crops="centre", threads=1, shard_items=2),
+        )
+
+    run_order(order("alone"))
+    settings = environment(CHAINBOX_VAR=str(tmp_path / "var"), REDIS_URL=redis_url)
+    with gpu_worker(tmp_path, 1, settings) as one, gpu_worker(tmp_path, 2, settings) as other:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "tests.grounding.sharing"),
+                msgspec.json.encode(order("shared")).decode(),
+            ],
+            env=settings,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        shards = [
+            len(re.findall("grounding_extract.* succeeded", log.read_text()))
+            for log in (one, other)
+        ]
+    assert done.stdout == "0 of 5 left\n", "the workers did it all"
+    assert sum(shards) == 5
+    assert all(shards), "and both of them"
+    alone, shared = contents(tmp_path / "alone"), contents(tmp_path / "shared")
+    assert alone == shared
+    assert len([name for name in alone if "/shards/" in name]) == 5

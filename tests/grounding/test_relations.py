@@ -1,0 +1,159 @@
+"""The paper's worked example, by the parser and by the grammar; pairs, union boxes, resampling."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.pipeline.geometry import Rect as Corners
+from annotation.pipeline.release import ReleasedBox, ReleasedImage, Sentence, parse_sentence
+from grounding.pipeline import relations_parsed
+from grounding.pipeline.boxes import Rect
+from grounding.pipeline.pairs import (
+    RegionPhrase,
+    mention_pairs,
+    relation_pairs,
+    resample,
+    sentence_phrases,
+)
+from grounding.pipeline.relations import RelationFinder, relation_finder, relation_tokens
+from tests.unit.releases import sentences
+
+EXAMPLE = "[/EN#1/animals a dog] in [/EN#2/scene a field] barking at [/EN#3/animals a cat]"
+
+
+@pytest.fixture(scope="module", params=["parser", "grammar"])
+def find(request: pytest.FixtureRequest) -> RelationFinder:
+    if request.param == "parser" and not relations_parsed.is_installed():
+        pytest.skip("the parser is not installed (the extra `parser`)")
+    return relation_finder(request.param)
+
+
+def phrases(find: RelationFinder, text: str) -> list[str]:
+    sentence = parse_sentence(text)
+    return [" ".join(relation_tokens(sentence, relation)) for relation in find(sentence)]
+
+
+def test_the_example_of_the_paper(find: RelationFinder) -> None:
+    assert sorted(phrases(find, EXAMPLE)) == [
+        "a dog barking",
+        "a dog barking at a cat",
+        "a dog in a field",
+    ]
+
+
+SENTENCES = {
+    "[/EN#1/people A man] in [/EN#2/clothing a shirt] is standing on [/EN#3/other a ladder] .": [
+        "A man in a shirt",
+        "A man is standing",
+        "A man is standing on a ladder",
+    ],
+    "[/EN#1/people A woman] sits on [/EN#2/other a bench] and reads [/EN#3/other a newspaper] .": [
+        "A woman reads",
+        "A woman reads a newspaper",
+        "A woman sits",
+        "A woman sits on a bench",
+    ],
+    "[/EN#1/people A man] looks at [/EN#2/people a child] who is eating [/EN#3/other an apple] .": [
+        "A man looks",
+        "A man looks at a child",
+        "a child is eating",
+        "a child is eating an apple",
+    ],
+    "[/EN#1/people A man] next to [/EN#2/people a woman] holding [/EN#3/people a baby] .": [
+        "A man next to a woman",
+        "a woman holding",
+        "a woman holding a baby",
+    ],
+    "[/EN#1/people Two men] and [/EN#2/people a boy] .": [],
+}
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_captions_as_people_write_them(find: RelationFinder, text: str) -> None:
+    assert sorted(phrases(find, text)) == SENTENCES[text]
+
+
+@settings(max_examples=60, deadline=None)
+@given(sentence=sentences())
+def test_the_grammar_takes_any_sentence(sentence: Sentence) -> None:
+    for relation in relation_finder("grammar")(sentence):
+        assert relation.subject != relation.object
+        phrase = sentence.phrases[relation.subject]
+        inside = set(range(phrase.start, phrase.end))
+        assert relation.words
+        assert not inside.intersection(relation.words)
+
+
+def test_odd_sentences_have_no_relations(find: RelationFinder) -> None:
+    odd = ((), (".",), ("and",), ("dog", "dog"), ("of", "of", "of"), ("#", "/EN#1/", "-LRB-"))
+    for tokens in odd:
+        assert find(Sentence(tokens, ())) == []
+
+
+def test_there_is_no_third_way() -> None:
+    with pytest.raises(ValueError, match="there are: parser, grammar"):
+        relation_finder("guess")
+
+
+def example_image() -> ReleasedImage:
+    """The example with boxes: two dogs in one mention, a cat, and no box of the field."""
+    boxes = (
+        ReleasedBox((1,), Corners(10, 20, 50, 60)),
+        ReleasedBox((1,), Corners(40, 10, 90, 55)),
+        ReleasedBox((3,), Corners(200, 100, 260, 180)),
+    )
+    return ReleasedImage("1", "1.jpg", 500, 400, 3, (parse_sentence(EXAMPLE),), boxes, ())
+
+
+def test_mentions_are_paired_with_the_box_round_their_boxes() -> None:
+    assert mention_pairs(example_image()) == [
+        RegionPhrase("1", Rect(10, 10, 90, 60), ("a", "dog")),
+        RegionPhrase("1", Rect(200, 100, 260, 180), ("a", "cat")),
+    ]
+
+
+def test_relations_are_paired_with_the_box_round_both(find: RelationFinder) -> None:
+    """The field has no box, so nobody knows where "a dog in a field" is."""
+    pairs = {pair.phrase: pair.box for pair in relation_pairs(example_image(), find)}
+    assert pairs == {
+        "a dog barking": Rect(10, 10, 90, 60),
+        "a dog barking at a cat": Rect(10, 10, 260, 180),
+    }
+
+
+def test_a_sentence_without_mention_is_its_own_phrase() -> None:
+    assert sentence_phrases(parse_sentence(EXAMPLE))[0] == ("a", "dog")
+    assert sentence_phrases(parse_sentence("It rains .")) == [("It", "rains", ".")]
+
+
+pair_lists = st.lists(
+    st.tuples(st.sampled_from(["a man", "A man", "a dog", "grass"]), st.integers(1, 50)),
+    max_size=40,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn=pair_lists, most=st.integers(1, 5), seed=st.integers(0, 100))
+def test_resampling_keeps_at_most_so_many_of_each_phrase(
+    drawn: list[tuple[str, int]], most: int, seed: int
+) -> None:
+    pairs = [
+        RegionPhrase(f"{number}", Rect(1, 1, size, size), tuple(phrase.split()))
+        for number, (phrase, size) in enumerate(drawn)
+    ]
+    kept = resample(pairs, most, seed=seed)
+    before, after = (Counter(pair.phrase for pair in some) for some in (pairs, kept))
+    assert after == Counter({phrase: min(count, most) for phrase, count in before.items()})
+    assert [pair for pair in pairs if pair in kept] == kept
+    assert resample(pairs, most, seed=seed) == kept
+
+
+def test_resampling_is_random_and_fair() -> None:
+    pairs = [RegionPhrase(f"{n}", Rect(1, 1, 2, 2), ("a", "man")) for n in range(10)]
+    drawn = Counter(resample(pairs, 1, seed=seed)[0].image for seed in range(500))
+    assert set(drawn) == {pair.image for pair in pairs}
+    assert max(drawn.values()) < 100
+    with pytest.raises(ValueError, match="leaves none"):
+        resample(pairs, 0, seed=0)
