@@ -18,7 +18,7 @@ def compose() -> dict[str, Any]:
 def test_services_and_volumes() -> None:
     content = compose()
     services = content["services"]
-    assert set(services) == {"db", "redis", "prepare", "web", "worker", "scheduler"}
+    assert set(services) == {"db", "redis", "prepare", "web", "worker", "gpu", "scheduler"}
     assert services["db"]["image"].startswith("postgres:17")
     assert services["redis"]["image"].startswith("redis:7")
     for service in services.values():
@@ -30,7 +30,7 @@ def test_services_and_volumes() -> None:
 
 
 def test_ours_run_in_production_mode_without_secrets_in_the_file() -> None:
-    for name in ("prepare", "web", "worker", "scheduler"):
+    for name in ("prepare", "web", "worker", "gpu", "scheduler"):
         variables = compose()["services"][name]["environment"]
         assert variables["CHAINBOX_MODE"] == "production"
         assert variables["SECRET_KEY"].startswith("${SECRET_KEY:?")
