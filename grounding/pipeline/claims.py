@@ -8,6 +8,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from grounding.pipeline.shards import SUFFIX
 from grounding.pipeline.store import FeatureStore
@@ -37,12 +38,24 @@ def claim(store: FeatureStore, name: str) -> Callable[[], None] | None:
 
 
 def tidy(store: FeatureStore) -> None:
-    """Remove what killed processes left: half-written files that nobody will finish."""
+    """Remove what killed processes left: claims of finished shards, and half-written files.
+
+    What belongs to a shard that is not there yet may be somebody's work, and stays for a day. Any
+    other file is written in a moment, and its writer tries again if we were wrong.
+    """
+    for path in (store.folder / "claims").glob("*"):
+        if store.shard_path(path.name).exists():
+            path.unlink(missing_ok=True)
+    for path in (store.root / "unfinished").glob("*"):
+        path.unlink(missing_ok=True)
     for path in store.unfinished_folder.glob("*"):
-        finished = path.name.partition(SUFFIX)[0]
-        try:
-            forgotten = path.stat().st_mtime < time.time() - FORGOTTEN_SECONDS
-            if forgotten or store.shard_path(finished).exists():
-                path.unlink(missing_ok=True)
-        except FileNotFoundError:
-            continue  # another process is tidying too
+        name, of_a_shard, _ = path.name.partition(SUFFIX)
+        if not of_a_shard or store.shard_path(name).exists() or _forgotten(path):
+            path.unlink(missing_ok=True)
+
+
+def _forgotten(path: Path) -> bool:
+    try:
+        return path.stat().st_mtime < time.time() - FORGOTTEN_SECONDS
+    except FileNotFoundError:
+        return False  # another process is tidying too

@@ -181,8 +181,9 @@ def _names_by_stem(folder: Path) -> dict[str, str]:
     if not folder.is_dir():
         raise PhotoError(f"{folder}: there is no such folder of photos")
     names: dict[str, str] = {}
+    listing = os.listdir(folder)
     for suffix in reversed((*SUFFIXES, *(suffix.upper() for suffix in SUFFIXES))):
-        for name in os.listdir(folder):
+        for name in listing:
             if name.endswith(suffix):
                 names[name.removesuffix(suffix)] = name
     return names

@@ -102,22 +102,24 @@ def write_shard(
 def write_whole(path: Path, parts: Sequence[bytes | memoryview], *, unfinished: Path) -> None:
     """Write a file that is whole or not there, even if the machine stops in the middle."""
     unfinished.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=unfinished)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except FileNotFoundError:
-        # Somebody who found the shard complete has tidied our half-written copy away.
-        if not path.exists():
+    while True:
+        descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=unfinished)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                for part in parts:
+                    file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+                os.fchmod(file.fileno(), 0o644)
+            os.replace(name, path)
+            break
+        except FileNotFoundError:
+            # Somebody tidied up and took our copy for one that a killed process had left.
+            if not path.parent.is_dir() or os.path.exists(name):
+                raise
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
             raise
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

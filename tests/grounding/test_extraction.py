@@ -139,6 +139,11 @@ def test_after_a_crash_only_the_rest_is_made(setting: Setting) -> None:
     for number in (4, 1):
         extract_shard(store, setting.photos_folder, shards[number], BACKBONE)
     (store.unfinished_folder / f"{shards[2].name}.shard.killed").write_bytes(b"half")
+    (store.unfinished_folder / "unreadable.txt.killed").write_bytes(b"half")
+    (store.root / "unfinished" / "photos.json.killed").write_bytes(b"half")
+    (store.folder / "claims").mkdir()
+    for number in (1, 2):
+        (store.folder / "claims" / shards[number].name).touch()
     store = setting.store("crashed")
     left = setting.plan(store)
     assert left == [shard for number, shard in enumerate(shards) if number not in (1, 4)]

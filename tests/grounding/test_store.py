@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from grounding.pipeline.boxes import Rect
-from grounding.pipeline.shards import packed_keys, read_head, unpacked_key, write_shard
+from grounding.pipeline.shards import (
+    packed_keys,
+    read_head,
+    unpacked_key,
+    write_shard,
+    write_whole,
+)
 from grounding.pipeline.store import (
     FeatureKey,
     FeatureKind,
@@ -169,3 +175,22 @@ def test_kinds_are_kept_apart(tmp_path: Path) -> None:
 def test_kinds_that_cannot_be_are_refused(tmp_path: Path, kind: FeatureKind) -> None:
     with pytest.raises(StoreError):
         FeatureStore(tmp_path, kind, 2)
+
+
+def test_a_writer_whose_copy_was_tidied_away_writes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, renames = os.replace, []
+
+    def tidied_first(source: str, target: Path) -> None:
+        renames.append(source)
+        if len(renames) == 1:
+            os.unlink(source)
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", tidied_first)
+    write_whole(tmp_path / "file", [b"all ", b"of it"], unfinished=tmp_path / "unfinished")
+    assert (tmp_path / "file").read_bytes() == b"all of it"
+    assert len(renames) == 2
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path / "no" / "file", [b""], unfinished=tmp_path / "unfinished")
