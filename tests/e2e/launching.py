@@ -12,6 +12,8 @@ from tests.e2e.site import Site
 SETTINGS = (
     *("crowd.probation_items=10", "crowd.probation_limit=40", "crowd.check_share=0.2"),
     *("crowd.gold_needed=30", "crowd.doubt_since=drop", "crowd.test_tries=4"),
+    # Ten times as many checks as usual are ten times as many chances to lose trust by bad luck.
+    "crowd.trust_limit=0.001",
     *("crowd.budget_cents=90000", "crowd.daily_budget_cents=90000"),
     # Large HITs, so that it does not take all day.
     *("questions_per_hit.links=20", "questions_per_hit.verification=10"),
