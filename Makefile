@@ -81,8 +81,9 @@ test: lint
 	$(BIN)/python -m tests.services -- $(MAKE) --no-print-directory -k test-sqlite test-postgres
 
 # Slow tests wait for browsers and processes as often as they compute: three at a time keep two
-# cores busy, and who has nothing left to do takes from the others.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
+# cores busy, and who has nothing left to do takes from the others. Numbers are crunched by one thread
+# each, since several for each would wait for one another.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
 # The two runs of `make test`, which provides TEST_POSTGRES_URL and TEST_REDIS_URL.
 test-sqlite:

@@ -98,8 +98,9 @@ def _write(
 
 def _photo_write(image: models.Image, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
+    ending = Path(image.filename).suffix or Path(image.file).suffix
     with (
         default_storage.open(image.file) as photo,
-        (folder / f"{image.name}{Path(image.file).suffix}").open("wb") as copy,
+        (folder / f"{image.name}{ending}").open("wb") as copy,
     ):
         shutil.copyfileobj(photo, copy)

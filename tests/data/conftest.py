@@ -1,5 +1,6 @@
 """The public dataset, for the tests that need it."""
 
+import fcntl
 import os
 import shutil
 import tarfile
@@ -26,22 +27,20 @@ def public_dataset() -> Path:
         pytest.skip(f"the public dataset is not there: no {TARBALL} in {data}")
     facts = tarball.stat()
     unpacked = Path(tempfile.gettempdir()) / f"chainbox-{facts.st_size}-{facts.st_mtime_ns}"
-    if not unpacked.is_dir():
-        _unpack(tarball, unpacked)
+    # Test workers may all come here at once: the first unpacks, the others wait for it.
+    with unpacked.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not unpacked.is_dir():
+            _unpack(tarball, unpacked)
     return unpacked / "flickr30k_entities"
 
 
 def _unpack(tarball: Path, unpacked: Path) -> None:
-    # Test workers may all come here at once: each unpacks for itself, the first one to finish
-    # gives its folder the name, and a name is only ever that of a complete folder.
+    # A name is only ever that of a complete folder.
     unfinished = Path(tempfile.mkdtemp(prefix="chainbox-unpacking-"))
     try:
         with tarfile.open(tarball) as archive:
             archive.extractall(unfinished, filter="data")
-        try:
-            unfinished.rename(unpacked)
-        except OSError:
-            if not unpacked.is_dir():
-                raise
+        unfinished.rename(unpacked)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

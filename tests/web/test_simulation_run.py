@@ -29,7 +29,13 @@ DEMO = ROOT / "annotation" / "demo"
 
 @pytest.fixture
 def demo() -> Campaign:
-    call_command("corpus_import", DEMO, campaign="demo", gold=True, stdout=io.StringIO())
+    call_command(
+        *("corpus_import", DEMO),
+        campaign="demo",
+        images=DEMO / "photos",
+        gold=True,
+        stdout=io.StringIO(),
+    )
     return Campaign.objects.select_related("current_settings").get(name="demo")
 
 
