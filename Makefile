@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer with pip, and make; no root, no services.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages run test lint format bench lock screenshots test-sqlite test-postgres test-campaign
+.PHONY: help setup packages run test lint format bench lock screenshots test-sqlite test-postgres test-whole
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,7 +16,7 @@ help:
 	@echo "make setup   put everything that running and testing need into $(VENV)"
 	@echo "make run     load the demo campaign and start the site, a worker and the scheduler"
 	@echo "make test    lint, then all tests, on SQLite and on PostgreSQL"
-	@echo "make test-campaign  a whole campaign with simulated people over HTTP"
+	@echo "make test-whole  the largest tests at their whole size"
 	@echo "make lint    style, formatting, types and import rules, of Python and TypeScript"
 	@echo "make format  put the code into the project's format"
 	@echo "make bench   run every benchmark in turn"
@@ -95,11 +95,11 @@ test-postgres:
 	@echo "== Database tests, on PostgreSQL =="
 	DATABASE_URL="$$TEST_POSTGRES_URL" $(PYTEST) -m "database and not once"
 
-# One of the tests above by itself, with what it has to say: some minutes, and different each time,
-# since who gets which question depends on who comes first.
-test-campaign: setup
-	$(BIN)/python -m tests.services -- sh -c \
-		'DATABASE_URL="$$TEST_POSTGRES_URL" exec $(BIN)/python -m pytest -m campaign -s tests/e2e'
+# A whole campaign, and two hundred clients: different each time, since who gets which question
+# depends on who comes first. Some fifteen minutes.
+test-whole: setup
+	CHAINBOX_TESTS=whole $(BIN)/python -m tests.services -- sh -c \
+		'DATABASE_URL="$$TEST_POSTGRES_URL" exec $(BIN)/python -m pytest -m whole -s'
 
 bench: setup
 	@set -e; for file in benchmarks/bench_*.py; do \

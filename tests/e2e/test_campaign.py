@@ -1,7 +1,7 @@
 """From import to release with simulated workers over HTTP, three of whom turn to spam.
 
-The demo campaign and 100 images of the public dataset, where that is there, on one site: web
-server, Celery and scheduler on PostgreSQL and Redis.
+On one site: web server, Celery and scheduler on PostgreSQL and Redis. The demo campaign and, when
+all is run at its whole size and the public dataset is there, 100 of its images, with spammers.
 """
 
 import re
@@ -23,8 +23,9 @@ from tests.e2e.launching import DEMO_CORPUS, Corpus, launch
 from tests.e2e.quality import Quality, difference, directly, quality_of
 from tests.e2e.site import Site, running_site
 from tests.processes import ROOT
+from tests.sizes import WHOLE
 
-pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.campaign]
+pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.whole]
 
 PUBLIC = "public"
 IMAGES = 100
@@ -47,7 +48,7 @@ def corpora(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> list[Corpus]:
     photos = data_folder() / "photos"
-    if not photos.is_dir():
+    if not WHOLE or not photos.is_dir():
         return [DEMO_CORPUS]
     dataset = request.getfixturevalue("public_dataset")
     folder = tmp_path_factory.mktemp("public")
