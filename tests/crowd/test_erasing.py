@@ -86,7 +86,7 @@ class Place(NamedTuple):
 @pytest.fixture
 def campaign(tmp_path: Path) -> models.Campaign:
     """A launched campaign with three questions a HIT, and enough of them."""
-    crowd = CrowdSettings(fee_percent=FEE_PERCENT, budget_cents=100_000)
+    crowd = CrowdSettings(fee_percent=FEE_PERCENT, budget_cents=100_000, check_share=0.0)
     made = checked_campaign(tmp_path, images=24, crowd=crowd)
     campaign_settings_change(campaign=made, questions_per_hit=dict.fromkeys(Stage, 3))
     models.StageSupply.objects.bulk_create(

@@ -28,15 +28,17 @@ from tests.web.task_pages import agree, an_answer, claim_of
 def checked_campaign(
     folder: Path, images: int = 12, crowd: CrowdSettings | None = None
 ) -> models.Campaign:
-    """Make a campaign whose Links stage has two verification questions an image."""
+    """Make a campaign whose Links stage has two verification questions an image.
+
+    Who is trusted gets none of them, which would come by lot, unless `crowd` says otherwise.
+    """
     names = [f"image-{number}" for number in range(images)]
     campaign = small_campaign(folder, names)
     gold_store(
         campaign=campaign,
         golds=[link_gold(name, answer) for name in names for answer in (YES, NO)],
     )
-    if crowd is not None:
-        campaign_settings_change(campaign=campaign, crowd=crowd)
+    campaign_settings_change(campaign=campaign, crowd=crowd or CrowdSettings(check_share=0.0))
     return models.Campaign.objects.select_related("current_settings").get(pk=campaign.pk)
 
 

@@ -50,6 +50,7 @@ def ordered(vectors: str = "captions") -> Experiment:
 
 # The thread that notes progress has a connection of its own.
 @pytest.mark.slow
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_does_what_waits(folders: Path) -> None:
     made = ordered()

@@ -252,6 +252,7 @@ def test_the_version_is_the_project_s() -> None:
     assert f'\nversion = "{VERSION}"\n' in (ROOT / "pyproject.toml").read_text()
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_restores_here(archive: Path, media: Path) -> None:
     out = io.StringIO()
@@ -268,6 +269,7 @@ def test_restores_here(archive: Path, media: Path) -> None:
     assert models.Image.objects.get(name="3").withdrawn_reason == "asked for"
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_permissions_go_by_name_even_of_what_is_no_more(copy: Path, media: Path) -> None:
     table = "tables/auth_group_permissions.jsonl"
@@ -297,6 +299,7 @@ def refused(path: Path, why: str) -> None:
         call_command("backup_restore", str(path), stdout=io.StringIO())
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.999])
 def test_refuses_a_truncated_file(copy: Path, media: Path, part: float) -> None:
@@ -305,6 +308,7 @@ def test_refuses_a_truncated_file(copy: Path, media: Path, part: float) -> None:
     assert_untouched(media)
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 @pytest.mark.parametrize("member", ["tables/annotation_fact.jsonl", "photos/", MANIFEST])
 def test_refuses_a_flipped_byte(copy: Path, media: Path, member: str) -> None:
@@ -336,6 +340,7 @@ def test_a_byte_flipped_anywhere_is_found_or_does_no_harm(copy: Path) -> None:
     assert found > 150  # the rest is dates, attributes and the like
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("member", "why"),
@@ -347,6 +352,7 @@ def test_refuses_a_missing_member(copy: Path, media: Path, member: str, why: str
     assert_untouched(media)
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_refuses_another_checksum_and_other_members(copy: Path, media: Path) -> None:
     worker = "tables/annotation_worker.jsonl"
@@ -357,6 +363,7 @@ def test_refuses_another_checksum_and_other_members(copy: Path, media: Path) -> 
     assert_untouched(media)
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["../escaped.png", "/escaped.png", "images/../../e.png", "a\\b"])
 def test_refuses_photos_that_lead_out_of_the_storage(copy: Path, media: Path, name: str) -> None:
@@ -367,6 +374,7 @@ def test_refuses_photos_that_lead_out_of_the_storage(copy: Path, media: Path, na
     assert_untouched(media)
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_refuses_other_migrations(copy: Path, media: Path) -> None:
     migrations = manifest_of(copy).migrations
@@ -380,6 +388,7 @@ def test_refuses_other_migrations(copy: Path, media: Path) -> None:
     assert_untouched(media)
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_refuses_a_database_with_rows(archive: Path, media: Path) -> None:
     worker = models.Worker.objects.create(name="here first")
@@ -389,6 +398,7 @@ def test_refuses_a_database_with_rows(archive: Path, media: Path) -> None:
     assert_untouched(media)
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("table", "content", "why"),
@@ -407,6 +417,7 @@ def test_nothing_stays_of_a_restore_that_fails(
     assert_untouched(media)
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_refuses_a_storage_with_another_photo_of_that_name(archive: Path, media: Path) -> None:
     (photo,) = manifest_of(archive).photos
@@ -418,6 +429,7 @@ def test_refuses_a_storage_with_another_photo_of_that_name(archive: Path, media:
     assert_untouched(media)
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_a_photo_that_is_there_already_is_kept(archive: Path, media: Path) -> None:
     (photo,) = manifest_of(archive).photos
@@ -426,6 +438,7 @@ def test_a_photo_that_is_there_already_is_kept(archive: Path, media: Path) -> No
     assert default_storage.listdir(str(Path(photo.name).parent))[1] == [Path(photo.name).name]
 
 
+@pytest.mark.once
 @pytest.mark.django_db
 def test_dry_run_checks_and_restores_nothing(copy: Path, media: Path) -> None:
     out = io.StringIO()

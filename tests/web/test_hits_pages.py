@@ -213,7 +213,7 @@ def test_a_preview_shows_one_example_and_no_answer(
     assert (item["feedback"], item["answer"]) == (None, None)
     photo = client.get(item["photo"]["url"])
     assert photo.status_code == 200
-    photo.close()
+    b"".join(photo.streaming_content)  # type: ignore[attr-defined]  # a FileResponse
 
 
 def test_a_preview_without_examples_is_still_a_page(
