@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from grounding.pipeline.backbones import Backbone
     from grounding.pipeline.plans import Shard
     from grounding.pipeline.store import FeatureStore
-    from grounding.running import Order
+    from grounding.running import Figures, Order
 
 log = logging.getLogger(__name__)
 
@@ -89,14 +89,7 @@ def experiment_run(experiment: Experiment) -> None:
                 order, report=report, share=lambda shards: shards_share(order, shards, report)
             )
             write_figures(experiment.folder, figures)
-        chosen = figures.result.chosen
-        words = figures.result.coverage
-        notes = (
-            f"Chosen on val: ridge {chosen.ridge_x:g} of images, {chosen.ridge_y:g} of captions, "
-            f"power {chosen.power:g}.\n"
-            f"Words without a vector: {100 * words.missing_share:.2f}% of the training captions'.\n"
-            f"Left out, without a usable photo: {figures.left_out:,} images."
-        )
+        notes = "\n".join(_notes(figures))
         experiment_finish(experiment=experiment, metrics=metrics_of(figures.result), notes=notes)
     except AbandonedError as error:
         log.warning("%s", error)
@@ -106,6 +99,30 @@ def experiment_run(experiment: Experiment) -> None:
     except Exception as error:
         log.exception("%s has failed", experiment)
         _fail(experiment, f"Something unforeseen: {error!r}. The worker's log says where.")
+
+
+def _notes(figures: "Figures") -> Iterator[str]:
+    """Say how sure the figures are, and how they came about."""
+    result = figures.result
+    for name, scores in (("val", result.val), ("test", result.test)):
+        if scores is not None:
+            there = scores.image_to_sentence_intervals["r10"]
+            back = scores.sentence_to_image_intervals["r10"]
+            yield (
+                f"R@10 on {name}, with 95% certainty: image to sentence {there.low:.1f} to "
+                f"{there.high:.1f} (by chance {scores.image_to_sentence_chance.r10:.1f}), sentence "
+                f"to image {back.low:.1f} to {back.high:.1f} (by chance "
+                f"{scores.sentence_to_image_chance.r10:.1f})."
+            )
+    chosen = result.chosen
+    yield (
+        f"Chosen on val: ridge {chosen.ridge_x:g} of images, {chosen.ridge_y:g} of captions, "
+        f"power {chosen.power:g}."
+    )
+    missing = 100 * result.coverage.missing_share
+    yield f"{missing:.2f}% of the words in the training captions have no vector."
+    if figures.left_out:
+        yield f"{figures.left_out:,} images were left out: they have no usable photo."
 
 
 def _fail(experiment: Experiment, error: str) -> None:

@@ -22,6 +22,7 @@ BACKBONES = {
     "efficientnet-lite0": "EfficientNet-Lite0, with the weights of its package",
     "vgg16": "VGG-16 as in the paper; torchvision fetches its weights",
 }
+RECIPES = {"image_sentence": "Image–sentence retrieval"}
 MEASURES = {"r1": "R@1", "r5": "R@5", "r10": "R@10", "median_rank": "median rank"}
 WAYS = {"image_to_sentence": "image to sentence", "sentence_to_image": "sentence to image"}
 
@@ -95,7 +96,7 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
         "section": "experiments",
         "experiment": found,
         "is_going_on": is_going_on,
-        "backbone": BACKBONES.get(found.backbone, found.backbone),
+        "name": RECIPES.get(found.recipe, found.recipe),
         "per_cent": min(100, 100 * found.done // found.total) if found.total else None,
         "measures": MEASURES.values(),
         "table": _table(found.metrics or {}),
