@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 from django.test.utils import override_settings
 from playwright.sync_api import Browser, sync_playwright
+from pytest_django import DjangoDbBlocker
 
 from annotation.models import append_only
 from tests.browsers import ARGUMENTS, find_chromium
@@ -45,6 +46,22 @@ def django_db_modify_db_settings(
         options = connection.settings_dict["OPTIONS"]
         # What a power cut would do to it does not matter here, and waiting for the disk does.
         options["init_command"] += "PRAGMA synchronous=OFF;"
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """End what is still connected to PostgreSQL when all is over.
+
+    It may be a request that a browser asked for when its test ended; a database in use is not
+    dropped, which would fail whatever test happens to be the last.
+    """
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -62,6 +62,15 @@ class AnswerKey:
             case Stage.COVERAGE:
                 return NO if self.missing(state, question.subject[0]) else YES
 
+    def rects_of(self, thing: int) -> list[Rect]:
+        """Return the boxes of a gold chain."""
+        return self._rects[thing]
+
+    def flags_of(self, thing: int) -> tuple[bool, bool]:
+        """Return whether a gold chain without a box is a scene, and whether it has none."""
+        chain = self._chains[thing]
+        return chain.scene, chain.nobndbox or not chain.scene
+
     def missing(self, state: ImageState, chain: int) -> list[Rect]:
         """Return the gold rectangles of the chain's things that have no accepted box yet."""
         boxes = [box.rect for box in accepted_boxes(state, chain)]

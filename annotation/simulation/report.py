@@ -38,7 +38,7 @@ class SimulationReport:
         self.finished += state.is_finished
         self.judgments.update(stages)
         self.chains += len(state.chains)
-        self.review.update(c.review for c in state.chains if c.phase is Phase.REVIEW)
+        self.review += reasons(state)
         visual = sum(mention.is_visual for mention in state.mentions)
         self.all_pairs += visual * (visual - 1) // 2
         merged = merge(state, settings)
@@ -81,8 +81,17 @@ class SimulationReport:
             f"{self.review.total():,} of {self.chains:,} chains in review "
             f"({self.review_share:.2%}; the paper: 1.6%)",
         ]
-        lines += [f"  {count:>5,}  {reason}" for reason, count in self.review.most_common()]
+        lines += reason_lines(self.review)
         return "\n".join(lines) + "\n"
+
+
+def reasons(state: ImageState) -> Counter[str]:
+    """Count the image's chains in review by why they are there."""
+    return Counter(c.review for c in state.chains if c.phase is Phase.REVIEW)
+
+
+def reason_lines(counted: Counter[str]) -> list[str]:
+    return [f"  {count:>5,}  {reason}" for reason, count in counted.most_common()]
 
 
 def _score_line(name: str, score: Score) -> str:

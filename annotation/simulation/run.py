@@ -1,17 +1,21 @@
 """The simulated crowd at work on a campaign, through the same write path as people."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import msgspec
+from django.db import transaction
 
 from annotation import models
-from annotation.actions.facts import judgments_record
+from annotation.actions.facts import facts_record, judgments_record, state_lock
 from annotation.models import ImageStatus
 from annotation.pipeline.facts import AcceptedImport, decode_body
 from annotation.pipeline.questions import Stage
+from annotation.pipeline.settings import Settings
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import Crowd
-from annotation.simulation.report import SimulationReport
+from annotation.simulation.report import SimulationReport, reasons
+from annotation.simulation.reviewer import review
 from annotation.simulation.work import next_judgments
 
 
@@ -35,7 +39,7 @@ def campaign_simulate(
     it was. `done` is called after each image.
     """
     judgments = starved = 0
-    for image_id in _open_images(campaign):
+    for image_id in _images(campaign, ImageStatus.OPEN, ImageStatus.REVIEW):
         image = models.Image.objects.select_related("answer_key", "stored_state").get(pk=image_id)
         key = answer_key(image)
         state = image.stored_state.state
@@ -55,12 +59,31 @@ def campaign_simulate(
     return SimulationRun(judgments=judgments, starved=starved)
 
 
+def campaign_review(
+    *, campaign: models.Campaign, done: Callable[[], None] = lambda: None
+) -> Counter[str]:
+    """Let a reviewer who knows the answer key settle all that is in review; return what it was.
+
+    `done` is called after each image.
+    """
+    settled: Counter[str] = Counter()
+    for image_id in _images(campaign, ImageStatus.REVIEW):
+        image = models.Image.objects.select_related("answer_key").get(pk=image_id)
+        with transaction.atomic():
+            # Nobody changes the image between the look at it and the decisions.
+            state = state_lock(image.pk).state
+            decisions = review(state, answer_key(image), _settings(campaign))
+            if decisions:
+                facts_record(bodies={image.pk: decisions})
+                settled += reasons(state)
+        done()
+    return settled
+
+
 def campaign_report(campaign: models.Campaign) -> SimulationReport:
     """Score every image of the campaign that has an answer key and was worked on."""
     report = SimulationReport()
-    version = campaign.current_settings
-    assert version is not None  # every campaign is made with settings
-    settings = version.settings
+    settings = _settings(campaign)
     images = (
         models.Image.objects.filter(campaign=campaign, withdrawn_at=None)
         .exclude(answer_key=None)
@@ -80,10 +103,16 @@ def answer_key(image: models.Image) -> AnswerKey:
     return AnswerKey(gold)
 
 
-def _open_images(campaign: models.Campaign) -> list[int]:
+def _settings(campaign: models.Campaign) -> Settings:
+    version = campaign.current_settings
+    assert version is not None  # every campaign is made with settings
+    return version.settings
+
+
+def _images(campaign: models.Campaign, *statuses: ImageStatus) -> list[int]:
     return list(
         models.Image.objects.filter(campaign=campaign)
-        .filter(stored_state__status__in=[ImageStatus.OPEN, ImageStatus.REVIEW])
+        .filter(stored_state__status__in=statuses)
         .exclude(answer_key=None)
         .order_by("pk")
         .values_list("pk", flat=True)

@@ -1,12 +1,13 @@
 """Whether two ways of annotating the same images are equally good: a paired bootstrap."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from annotation.pipeline.corpus import captions_of, mentions_of_sentences
-from annotation.pipeline.engine import begin
+from annotation.pipeline.engine import apply, begin
+from annotation.pipeline.facts import Fact
 from annotation.pipeline.release import ReleasedImage
 from annotation.pipeline.scoring import Score
 from annotation.pipeline.settings import Settings
@@ -14,6 +15,7 @@ from annotation.pipeline.state import ImageState
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import Crowd
 from annotation.simulation.report import SimulationReport
+from annotation.simulation.reviewer import review
 from annotation.simulation.work import work_in_memory
 
 SAMPLES = 2000
@@ -27,7 +29,7 @@ class Quality(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Where a difference lies with some certainty, in points of F1, and what it was."""
+    """Where a difference lies with 95% certainty, in points of F1, and what it was."""
 
     low: float
     high: float
@@ -52,33 +54,41 @@ def quality_of(state: ImageState, key: AnswerKey) -> Quality:
     return Quality(report.chain_score, report.box_scores[0.5])
 
 
-def directly(image: ReleasedImage, key: AnswerKey, crowd: Crowd) -> Quality:
-    """Let a crowd work on an image without any site, and score that."""
-    state = begin(
+def directly(image: ReleasedImage, key: AnswerKey, crowds: Iterable[Crowd]) -> Quality:
+    """Let crowds and a reviewer work on an image without any site; add up how they did.
+
+    Several of them, since a single crowd may be a lucky one.
+    """
+    start = begin(
         captions_of(image.sentences),
         mentions_of_sentences(image.sentences),
         width=image.width,
         height=image.height,
         settings=Settings(),
     )
-    state, _ = work_in_memory(state, key, crowd, image.image, Settings())
-    return quality_of(state, key)
+    total = Quality(Score(), Score())
+    for crowd in crowds:
+        state, _ = work_in_memory(start, key, crowd, image.image, Settings())
+        for decision in review(state, key, Settings()):
+            state = apply(state, Fact(state.facts + 1, Settings(), decision))
+        one = quality_of(state, key)
+        total = Quality(total.chains + one.chains, total.boxes + one.boxes)
+    return total
 
 
 def difference(
     ours: Mapping[str, Quality],
     theirs: Mapping[str, Quality],
     what: str,
-    names: Sequence[str],
-    certainty: float = 95,
     seed: int = 0,
 ) -> Interval:
     """Draw images again and again, the same for both, and see how far apart the two then are."""
+    names = sorted(ours)
     one = _sums([getattr(ours[name], what) for name in names])
     other = _sums([getattr(theirs[name], what) for name in names])
     drawn = np.random.default_rng(seed).integers(len(names), size=(SAMPLES, len(names)))
     apart = 100 * (_f1(one[drawn].sum(axis=1)) - _f1(other[drawn].sum(axis=1)))
-    low, high = np.percentile(apart, [50 - certainty / 2, 50 + certainty / 2])
+    low, high = np.percentile(apart, [2.5, 97.5])
     observed = 100 * (_f1(one.sum(axis=0)) - _f1(other.sum(axis=0)))
     return Interval(float(low), float(high), float(observed))
 

@@ -6,18 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.pipeline.captions import Caption
-from annotation.pipeline.engine import apply, begin, counts, open_questions
-from annotation.pipeline.facts import AcceptedImport, Fact, ImportedBox, ImportedChain, Judgment
+from annotation.pipeline.engine import apply, counts, open_questions
+from annotation.pipeline.facts import AcceptedImport, Fact, ImportedBox, ImportedChain
 from annotation.pipeline.geometry import Rect, iou, rect_problem
-from annotation.pipeline.mentions import Mention
 from annotation.pipeline.merging import merge
-from annotation.pipeline.questions import ANSWERS, BOX, Question, Stage, question_from_key
+from annotation.pipeline.questions import Stage, question_from_key
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import SETTLED, ImageState, Phase, accepted_boxes
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import PERFECT, QUALITY, TYPICAL, Crowd, Profile
 from annotation.simulation.work import next_judgments
+from tests.unit.gold_images import gold_images, guess_to_the_end
 from tests.unit.images import HEIGHT, WIDTH, Session
 
 LEFT, RIGHT = Rect(1, 1, 30, 30), Rect(51, 1, 80, 30)
@@ -180,40 +179,6 @@ def test_good_boxes_of_a_typical_crowd_are_near_the_thing() -> None:
 # Work ends
 
 
-@st.composite
-def gold_images(draw: st.DrawFn) -> tuple[ImageState, AcceptedImport]:
-    """Draw an image and its gold: chains of at most one mention a caption."""
-    captions: list[Caption] = []
-    mentions: list[Mention] = []
-    owners: list[int] = []
-    things = draw(
-        st.lists(
-            st.sampled_from([("people",), ("other",), ("people", "other"), ("scene",)]),
-            min_size=1,
-            max_size=3,
-        )
-    )
-    for number in range(1, draw(st.integers(2, 4)) + 1):
-        named = draw(st.lists(st.integers(0, len(things) - 1), max_size=3, unique=True))
-        tokens = [word for thing in named for word in ("the", f"thing{thing}")]
-        for place, thing in enumerate(named):
-            types = draw(st.sampled_from([things[thing], things[thing][:1]]))
-            mentions.append(Mention(len(mentions) + 1, number, 2 * place, 2 * place + 2, types))
-            owners.append(thing)
-        captions.append(Caption(number, (*tokens, ".")))
-    chains: list[ImportedChain] = []
-    boxes: list[ImportedBox] = []
-    for thing in sorted(set(owners)):
-        members = [n for n, owner in enumerate(owners, start=1) if owner == thing]
-        count = draw(st.integers(0, 2))
-        chains.append(ImportedChain(tuple(members), scene=not count, nobndbox=False))
-        for place in range(count):
-            left = 1 + 40 * place + 3 * thing
-            boxes.append(ImportedBox((len(chains),), Rect(left, 5 + thing, left + 20, 40)))
-    state = begin(captions, mentions, width=WIDTH, height=HEIGHT, settings=Settings())
-    return state, AcceptedImport(tuple(chains), tuple(boxes))
-
-
 def outcome(state: ImageState) -> list[tuple[tuple[int, ...], Phase, list[Rect], bool]]:
     """Return what does not depend on the order in which chains and boxes got their numbers."""
     return sorted(
@@ -261,25 +226,10 @@ def test_a_typical_crowd_settles_every_chain_or_sends_it_to_review(
     assert all(chain.phase in (*SETTLED, Phase.REVIEW) for chain in end.chains)
 
 
-def guess(question: Question, random: Random) -> tuple[str, Rect | None]:
-    answer = random.choice(ANSWERS[question.stage])
-    draws = question.stage is Stage.DRAWING and answer == BOX
-    return answer, Rect(
-        1, 1, random.randint(1, WIDTH), random.randint(1, HEIGHT)
-    ) if draws else None
-
-
 @settings(max_examples=15, deadline=None)
 @given(gold_images(), st.integers(0, 999))
 def test_even_guessing_comes_to_an_end(drawn: tuple[ImageState, AcceptedImport], seed: int) -> None:
-    state, _ = drawn
-    random = Random(seed)
-    while questions := open_questions(state):
-        for question in questions:
-            answer, rect = guess(question, random)
-            judgment = Judgment(100 + state.facts, question, answer, rect)
-            state = apply(state, Fact(state.facts + 1, Settings(), judgment))
-        assert state.facts < 3000
+    state = guess_to_the_end(drawn[0], seed)
     assert all(chain.phase in (*SETTLED, Phase.REVIEW) for chain in state.chains)
 
 

@@ -11,7 +11,7 @@ from annotation.actions.corpus import Take
 from annotation.actions.facts import decision_record
 from annotation.actions.people import workers_simulated
 from annotation.models import Campaign, Chain, Fact, Image, OpenQuestion, StoredState
-from annotation.pipeline.facts import BoxAdjust, encode_body
+from annotation.pipeline.facts import BoxAdjust, SendTo, Target, encode_body
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.release import image_ids, read_image, read_splits
 from annotation.pipeline.settings import Settings
@@ -93,6 +93,26 @@ def test_stopped_by_a_limit_it_goes_on_as_if_it_had_not_been(demo: Campaign) -> 
         _, given = work_in_memory(start, answer_key(image), crowd, image.name, Settings())
         stored = Fact.objects.filter(image=image).values_list("body", flat=True)
         assert sorted(stored) == sorted(encode_body(judgment) for judgment in given)
+
+
+def test_a_reviewer_settles_what_the_crowd_left(demo: Campaign) -> None:
+    run("crowd_simulate", campaign="demo", seed=3)
+    chain = Chain.objects.filter(image__campaign=demo, phase="complete").order_by("pk").first()
+    assert chain is not None
+    for target in (chain, Chain.objects.exclude(image=chain.image).order_by("pk")[0]):
+        decision = SendTo(reviewer=1, chain=target.number, target=Target.REVIEW, reason="odd")
+        decision_record(image_id=target.image_id, decision=decision)
+    waiting = Chain.objects.filter(phase="review").count()
+    assert waiting >= 2
+    facts = Fact.objects.count()
+    text = run("crowd_simulate", campaign="demo", seed=3, review=True)
+    assert f"The reviewer settled {waiting} chains:" in text
+    assert "2  odd" in text
+    assert "10 images, 10 finished" in text
+    assert f"\n0 of {Chain.objects.count()} chains in review" in text
+    assert Fact.objects.count() > facts
+    assert "every stored state is what its facts fold to" in run("state_check")
+    assert "The reviewer settled 0 chains" in run("crowd_simulate", campaign="demo", review=True)
 
 
 def test_without_gold_it_says_what_to_do() -> None:

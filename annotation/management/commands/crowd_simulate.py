@@ -16,7 +16,8 @@ from annotation.simulation.crowd import PERFECT, TYPICAL, Crowd, Profile
 from annotation.simulation.http.report import run_lines, worker_lines
 from annotation.simulation.http.run import Crew, crowd_work
 from annotation.simulation.http.site import TurnedAwayError
-from annotation.simulation.run import campaign_report, campaign_simulate
+from annotation.simulation.report import reason_lines
+from annotation.simulation.run import campaign_report, campaign_review, campaign_simulate
 
 # Nobody may vote twice in a tally, so a handful of workers would leave questions unanswered.
 FEWEST_WORKERS = 4
@@ -38,7 +39,9 @@ class Command(DatabaseCommand):
         "with --gold), erring as often as the paper's workers did. Prints judgments per stage "
         "and quality against gold. The same seed gives the same result; a run that was stopped "
         "goes on where it was. With --http they come as people do: through the marketplace and "
-        "the task pages of a running site, which has to publish HITs (campaign_launch)."
+        "the task pages of a running site, which has to publish HITs (campaign_launch). With "
+        "--review a simulated reviewer, who knows the answer key, then settles what the crowd "
+        "left to reviewers."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -53,6 +56,9 @@ class Command(DatabaseCommand):
         )
         parser.add_argument(
             "--limit", type=positive, metavar="JUDGMENTS", help="stop after that many judgments"
+        )
+        parser.add_argument(
+            "--review", action="store_true", help="settle what is in review once the crowd is done"
         )
         http = parser.add_argument_group("through a running site")
         http.add_argument("--http", action="store_true", help="work as people do, over HTTP")
@@ -95,16 +101,30 @@ class Command(DatabaseCommand):
             self._over_http(campaign, profile, workers, options)
         else:
             crowd = Crowd(workers_simulated(count=workers), profile, options["seed"])
-            self._directly(campaign, crowd, images, options["limit"])
+            self._directly(campaign, crowd, images, options)
 
-    def _directly(self, campaign: Campaign, crowd: Crowd, images: int, limit: int | None) -> None:
+    def _directly(
+        self, campaign: Campaign, crowd: Crowd, images: int, options: dict[str, Any]
+    ) -> None:
         progress = Progress(sys.stderr, what="images worked on", total=images)
-        run = campaign_simulate(campaign=campaign, crowd=crowd, limit=limit, done=progress.step)
+        run = campaign_simulate(
+            campaign=campaign, crowd=crowd, limit=options["limit"], done=progress.step
+        )
         progress.finish()
+        if options["review"]:
+            self._review(campaign)
         self.stdout.write(f"{run.judgments:,} judgments recorded now; in all:\n")
         self.stdout.write(campaign_report(campaign).render(), ending="")
         if run.starved:
             self.stdout.write(f"{run.starved:,} questions that none of these workers may answer")
+
+    def _review(self, campaign: Campaign) -> None:
+        progress = Progress(sys.stderr, what="images reviewed")
+        settled = campaign_review(campaign=campaign, done=progress.step)
+        progress.finish()
+        colon = ":" if settled else "."
+        lines = [f"The reviewer settled {settled.total():,} chains{colon}", *reason_lines(settled)]
+        self.stdout.write("\n".join([*lines, ""]))
 
     def _over_http(
         self, campaign: Campaign, profile: Profile, workers: int, options: dict[str, Any]
@@ -130,6 +150,8 @@ class Command(DatabaseCommand):
         except TurnedAwayError as error:
             raise CommandError(str(error)) from None
         progress.finish()
+        if options["review"]:
+            self._review(campaign)
         self.stdout.write(campaign_report(campaign).render())
         self.stdout.write("\n".join([*run_lines(run), "", *worker_lines(campaign, run.workers)]))
         failed = [worker for worker in run.workers if worker.failure is not None]

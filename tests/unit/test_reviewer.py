@@ -1,0 +1,97 @@
+"""The simulated reviewer: whatever the crowd left to reviewers ends as the answer key has it."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.pipeline.engine import apply, open_questions
+from annotation.pipeline.facts import (
+    AcceptedImport,
+    Decision,
+    Fact,
+    ImportedBox,
+    ImportedChain,
+    SendTo,
+    Target,
+)
+from annotation.pipeline.geometry import Rect
+from annotation.pipeline.settings import Settings
+from annotation.pipeline.state import SETTLED, ImageState, Phase, accepted_boxes, chain_of
+from annotation.simulation.answer_key import AnswerKey
+from annotation.simulation.reviewer import review
+from tests.unit.gold_images import gold_images, guess_to_the_end
+from tests.unit.images import REVIEWER, Session
+
+LEFT, RIGHT = Rect(1, 1, 30, 30), Rect(51, 1, 80, 30)
+
+
+def decided(state: ImageState, decisions: list[Decision]) -> ImageState:
+    for decision in decisions:
+        state = apply(state, Fact(state.facts + 1, Settings(), decision))
+    return state
+
+
+@settings(max_examples=40, deadline=None)
+@given(gold_images(), st.integers(0, 999))
+def test_what_was_in_review_is_what_the_answer_key_says(
+    drawn: tuple[ImageState, AcceptedImport], seed: int
+) -> None:
+    state, gold = drawn
+    key = AnswerKey(gold)
+    before = guess_to_the_end(state, seed)
+    after = decided(before, review(before, key, Settings()))
+    assert open_questions(after) == []
+    assert all(chain.phase in SETTLED for chain in after.chains)
+    in_review = [n for c in before.chains if c.phase is Phase.REVIEW for n in c.mentions]
+    for mention in in_review:
+        chain = chain_of(after, mention)
+        assert chain is not None
+        thing = key.chain_of[mention]
+        assert {key.chain_of[n] for n in chain.mentions} == {thing}
+        boxes = accepted_boxes(after, chain.number)
+        assert len(boxes) == len(key.rects_of(thing))
+        assert key.missing(after, chain.number) == []
+        if not boxes:
+            assert (chain.scene, chain.nobndbox) == key.flags_of(thing)
+    for chain in before.chains:
+        # What the crowd had settled about other things is nobody's business here.
+        things = {key.chain_of[n] for n in chain.mentions}
+        if not things.intersection(key.chain_of[n] for n in in_review):
+            assert chain in after.chains
+
+
+def test_a_chain_of_two_things_is_split_and_each_part_boxed() -> None:
+    gold = AcceptedImport(
+        chains=(ImportedChain((1,)), ImportedChain((2,)), ImportedChain((3,), nobndbox=True)),
+        boxes=(ImportedBox((1,), LEFT), ImportedBox((2,), RIGHT)),
+    )
+    session = Session("[people A man] .", "[people A boy] .", "[people Nobody] .")
+    session.say("links/2-1/1", "yes")
+    session.say("links/3-1/1", "yes")
+    session.say("verification/1/1", "true")
+    session.apply(SendTo(reviewer=REVIEWER, chain=1, target=Target.REVIEW))
+    decisions = review(session.state, AnswerKey(gold), Settings())
+    after = decided(session.state, decisions)
+    boxes = {c.mentions: [b.rect for b in accepted_boxes(after, c.number)] for c in after.chains}
+    assert boxes == {(1,): [LEFT], (2,): [RIGHT], (3,): []}
+    assert after.is_finished
+
+
+def test_a_tight_box_stays_and_a_loose_one_is_drawn_anew() -> None:
+    gold = AcceptedImport(
+        chains=(ImportedChain((1,)),), boxes=(ImportedBox((1,), LEFT), ImportedBox((1,), RIGHT))
+    )
+    session = Session("[people Two men] .")
+    tight, loose = Rect(1, 1, 30, 27), Rect(51, 1, 80, 60)
+    session.say("drawing/1/1", "box", rect=tight)
+    session.say("quality/1/1", "good")
+    session.say("coverage/1/2", "no")
+    session.say("drawing/1/2", "box", rect=loose)
+    session.say("quality/2/1", "good")
+    session.apply(SendTo(reviewer=REVIEWER, chain=1, target=Target.REVIEW))
+    after = decided(session.state, review(session.state, AnswerKey(gold), Settings()))
+    assert [box.rect for box in accepted_boxes(after, 1)] == [tight, RIGHT]
+
+
+def test_nothing_in_review_nothing_decided() -> None:
+    session = Session("[people A man] .")
+    assert review(session.state, AnswerKey(AcceptedImport((), ())), Settings()) == []
