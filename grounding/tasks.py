@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from celery import current_app, shared_task
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from grounding.actions import (
     AbandonedError,
@@ -166,12 +166,19 @@ def _told(experiment: Experiment) -> Iterator[Report]:
         try:
             while not is_over.wait(TELL_SECONDS):
                 now = time.monotonic()
-                if latest != written or now - at > BEAT_SECONDS:
-                    written, at = latest, now
-                    step, done, total = written
+                if latest == written and now - at <= BEAT_SECONDS:
+                    continue
+                step, done, total = now_at = latest
+                try:
                     experiment_progress(
                         experiment=experiment, step=step.capitalize(), done=done, total=total
                     )
+                except DatabaseError:
+                    # It may be back before anybody takes us for dead.
+                    log.warning("%s: its progress could not be noted", experiment, exc_info=True)
+                    connection.close()
+                else:
+                    written, at = now_at, now
         except AbandonedError:
             is_abandoned.set()
         finally:

@@ -16,9 +16,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from random import SystemRandom
 from types import FrameType
 
 START_SECONDS = 60
@@ -99,8 +100,8 @@ def postgres() -> Iterator[str]:
             )
             # Durability is pointless for data that is thrown away, and costs half the run time.
             fast = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
-            # 200 clients with a connection each are one of the tests.
-            many = ("max_connections=300",)
+            # 200 clients with a connection each are one of the tests, beside whole sites.
+            many = ("max_connections=600",)
             server = subprocess.Popen(
                 [
                     installed / "bin" / "postgres",
@@ -127,11 +128,20 @@ def postgres() -> Iterator[str]:
 
 
 def free_port() -> int:
-    """Return a TCP port of this machine that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a TCP port of this machine that nobody listens on at the moment.
+
+    Below those that systems give to outgoing connections: one of these could take it before its
+    server comes, or while that restarts.
+    """
+    ports = SystemRandom()
+    while True:
+        port = ports.randrange(15_000, 32_000)
+        with socket.socket() as probe:
+            # As servers do: connections that have just ended are not in the way.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):
+                probe.bind(("127.0.0.1", port))
+                return port
 
 
 def _answers(port: int) -> bool:
