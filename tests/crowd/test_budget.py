@@ -212,7 +212,7 @@ class History:
     def status(self, draw: Random) -> None:
         supply_set(
             campaign=self.campaign,
-            status=draw.choice(SupplyStatus.values),  # type: ignore[arg-type]
+            status=draw.choice(list(SupplyStatus)),
             stages=draw.sample(list(Stage), 3),
         )
 

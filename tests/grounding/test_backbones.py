@@ -54,7 +54,7 @@ def test_vgg16_gives_the_second_hidden_layer_averaged_over_ten_crops(
     vgg: Vgg, tmp_path: Path
 ) -> None:
     torchvision_models()
-    from torchvision.transforms import functional  # type: ignore[import-untyped]
+    from torchvision.transforms import functional  # type: ignore[import-untyped]  # no types
 
     backbone = load_backbone("vgg16", vgg.safetensors, "cpu")
     assert (backbone.dimensions, backbone.side) == (4096, 224)

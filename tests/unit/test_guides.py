@@ -62,7 +62,7 @@ def problems(source: str, stage: Stage) -> list[str]:
 def lesson(captions: Mapping[int, tuple[str, ...]], **fields: object) -> Lesson:
     listed = tuple(LessonCaption(number=n, phrases=phrases) for n, phrases in captions.items())
     values: dict[str, object] = {"image": "cat", "answer": "yes", "why": "It is."}
-    return Lesson(captions=listed, **(values | fields))  # type: ignore[arg-type]
+    return Lesson(captions=listed, **(values | fields))  # type: ignore[arg-type]  # values of several types
 
 
 def marked(shown_lesson: Lesson, stage: Stage) -> list[tuple[int, int, int, int]]:

@@ -6,6 +6,7 @@ the browser keeps the rest.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -240,11 +241,11 @@ def _reply_lost(route: Route) -> None:
 
 
 @pytest.mark.parametrize("cut", [_never_sent, _reply_lost])
-def test_cut_while_handing_in(desk: Desk, tmp_path: Path, cut: object) -> None:
+def test_cut_while_handing_in(desk: Desk, tmp_path: Path, cut: Callable[[Route], None]) -> None:
     _, frame = links_of(desk, tmp_path, images=2)
     say(frame, "Yes")
     at(frame, "2 of 2")
-    desk.context.route(FINISH, cut, times=2)  # type: ignore[arg-type]
+    desk.context.route(FINISH, cut, times=2)
     say(frame, "No")
     forms = Count(desk.context, SUBMIT)
     submit(frame)
