@@ -122,8 +122,9 @@ class Command(DatabaseCommand):
         progress = Progress(sys.stderr, what="images reviewed")
         settled = campaign_review(campaign=campaign, done=progress.step)
         progress.finish()
-        colon = ":" if settled else "."
-        lines = [f"The reviewer settled {settled.total():,} chains{colon}", *reason_lines(settled)]
+        count = settled.total()
+        chains = f"{count:,} chain{'' if count == 1 else 's'}"
+        lines = [f"The reviewer settled {chains}{':' if count else '.'}", *reason_lines(settled)]
         self.stdout.write("\n".join([*lines, ""]))
 
     def _over_http(
