@@ -9,9 +9,10 @@ from pytest_django import Settings
 from annotation import models
 from annotation.crowd.client import MTurk
 from marketplace.models import Requester
+from tests.crowd.calls import send
 from tests.crowd.in_process import InProcess, in_process_client
-from tests.crowd.publishing import FEE_PERCENT, launched
-from tests.marketplace.people import make_requester
+from tests.crowd.publishing import FEE_PERCENT, confirmed, hit_queue, launched
+from tests.marketplace.people import make_requester, make_worker
 
 
 @pytest.fixture
@@ -39,6 +40,22 @@ def server(crowd: tuple[MTurk, InProcess]) -> InProcess:
 @pytest.fixture
 def zoo(db: None) -> models.Campaign:
     return launched()
+
+
+@pytest.fixture
+def hit(zoo: models.Campaign, mturk_client: MTurk) -> models.Hit:
+    """A HIT that is published."""
+    made = hit_queue(zoo)
+    send(mturk_client)
+    made.refresh_from_db()
+    assert made.hit_id, models.OutboxCall.objects.get().last_error
+    return made
+
+
+@pytest.fixture
+def assignment(hit: models.Hit) -> models.Assignment:
+    """What somebody has submitted, and we have confirmed."""
+    return confirmed(make_worker(), hit)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,6 @@ from annotation.actions.notifying import PlatformEvent, events_take
 from annotation.actions.people import worker_ensure, worker_erase
 from annotation.crowd.client import MTurk
 from annotation.crowd.looking import form_fields, hits_look
-from annotation.crowd.sending import calls_send
 from annotation.models import AssignmentStatus, HitStatus, SittingKind, SittingStatus
 from annotation.pipeline.questions import Stage
 from annotation.selectors.sittings import Claim, claim_proof
@@ -24,6 +23,7 @@ from marketplace.actions.assignments import (
     assignment_reject,
     assignment_submit,
 )
+from tests.crowd.calls import send
 from tests.crowd.in_process import InProcess, operation_of, params_of
 from tests.crowd.publishing import ANSWER, COST, done_by, hit_queue, hit_take_back, money_agrees
 from tests.marketplace.people import make_worker
@@ -31,24 +31,10 @@ from tests.marketplace.people import make_worker
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def hit(zoo: models.Campaign, mturk_client: MTurk) -> models.Hit:
-    """A HIT that is published."""
-    made = hit_queue(zoo)
-    calls_send(client=mturk_client, at_once=1)
-    made.refresh_from_db()
-    assert made.hit_id, models.OutboxCall.objects.get().last_error
-    return made
-
-
 def look(client: MTurk) -> int:
     """Let the time pass until every HIT is due, and look."""
     models.Hit.objects.exclude(look_at=None).update(look_at=timezone.now() - timedelta(seconds=1))
     return hits_look(client=client)
-
-
-def send(client: MTurk) -> None:
-    calls_send(client=client, at_once=1)
 
 
 def pause_of(hit: models.Hit) -> timedelta:
