@@ -17,6 +17,10 @@ import django
 
 STOP_SECONDS = 10
 START_SECONDS = 60
+# Somebody who tries the site wants to see what to open, and what goes wrong; not every request.
+LEVEL = "WARNING"
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+TALKING = ("DEBUG", "INFO")
 
 
 class Child(NamedTuple):
@@ -27,22 +31,24 @@ class Child(NamedTuple):
     reader: threading.Thread
 
 
-def commands(host: str, port: int) -> dict[str, list[str]]:
-    """Return the command line of each process."""
+def commands(host: str, port: int, level: str) -> dict[str, list[str]]:
+    """Return the command line of each process; `level` is how much they tell."""
     python = sys.executable
     bare = "[" + host + "]" if ":" in host else host
-    celery = [python, "-m", "celery", "--app=config"]
+    talks = level in TALKING
+    celery = [python, "-m", "celery", "--app=config", *(() if talks else ("--quiet",))]
     return {
         # One process with threads: SQLite takes one writer at a time anyway. Gossip, mingle and
         # heartbeat are talk between workers, and there is only one.
         "worker": [
-            *(*celery, "worker", "--loglevel=INFO", "--pool=threads", "--concurrency=2"),
+            *(*celery, "worker", f"--loglevel={level}", "--pool=threads", "--concurrency=2"),
             *("--without-gossip", "--without-mingle", "--without-heartbeat"),
         ],
-        "scheduler": [*celery, "beat", "--loglevel=INFO"],
+        "scheduler": [*celery, "beat", f"--loglevel={level}"],
         "web": [
             *(python, "-m", "gunicorn", "config.wsgi", f"--bind={bare}:{port}"),
-            *("--workers=1", "--threads=8", "--access-logfile=-", "--no-control-socket"),
+            *("--workers=1", "--threads=8", "--no-control-socket", f"--log-level={level.lower()}"),
+            *(("--access-logfile=-",) if talks else ()),
         ],
     }
 
@@ -141,6 +147,7 @@ def announcement(host: str, port: int, crowd: str) -> str:
     else:
         lines.append("  Others can reach it, so no demo accounts: manage.py createsuperuser")
     lines.append(f"  HITs are published on {crowd}.")
+    lines.append("  From here on only what goes wrong is told; more with CHAINBOX_LOG_LEVEL=INFO.")
     return "\n".join([*lines, "  Stop with Ctrl-C.", ""])
 
 
@@ -194,6 +201,12 @@ def main() -> int:
         print(f"PORT must be a number from 1 to 65535, not {given!r}.", file=sys.stderr)
         return 1
     port = int(given)
+    level = (os.environ.get("CHAINBOX_LOG_LEVEL") or LEVEL).upper()
+    if level not in LEVELS:
+        print(f"CHAINBOX_LOG_LEVEL is {level!r}; it can be {', '.join(LEVELS)}.", file=sys.stderr)
+        return 1
+    # The settings read it, here and in the processes.
+    os.environ["CHAINBOX_LOG_LEVEL"] = level
     if sys.argv[1:] == ["--connect"]:
         # What is loaded before the site starts, as the demo, may want to publish.
         django.setup()
@@ -213,7 +226,7 @@ def main() -> int:
         signal.signal(number, _interrupted)
     try:
         words = announcement(host, port, crowd_connect(host, port))
-        for name, command in commands(host, port).items():
+        for name, command in commands(host, port, level).items():
             children.append(start(name, command))
         return watch(children, host, port, words)
     except KeyboardInterrupt:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import boto3
@@ -29,10 +30,10 @@ from tests.services import free_port
 class Running:
     """A running `config.run` and what it has printed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
         self.port = free_port()
         self.var = folder / "var"
-        settings = environment(CHAINBOX_VAR=str(folder / "var"), PORT=str(self.port))
+        settings = environment(CHAINBOX_VAR=str(self.var), PORT=str(self.port), **settings)
         subprocess.run(
             [sys.executable, "manage.py", "migrate", "--verbosity=0"],
             env=settings,
@@ -54,12 +55,12 @@ class Running:
         """Return its output so far."""
         return self.log.read_text()
 
-    def wait_until_up(self) -> None:
-        """Wait for the announcement and for the worker."""
+    def wait_until_up(self, *words: str) -> None:
+        """Wait for the announcement, and for these words."""
         wait_for(
             lambda: (
                 self.process.poll() is not None
-                or ("Chainbox is running." in self.printed() and " ready." in self.printed())
+                or all(one in self.printed() for one in ("Chainbox is running.", *words))
             ),
             "the announcement",
         )
@@ -75,15 +76,22 @@ class Running:
         )
 
 
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[Running]:
-    run = Running(tmp_path)
+@contextmanager
+def started(folder: Path, *words: str, **settings: str) -> Iterator[Running]:
+    run = Running(folder, **settings)
     try:
-        run.wait_until_up()
+        run.wait_until_up(*words)
         yield run
     finally:
         run.process.send_signal(signal.SIGTERM)
         run.process.wait(timeout=60)
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    # The worker says that it is ready, where it is let speak.
+    with started(tmp_path, " ready.", CHAINBOX_LOG_LEVEL="INFO") as run:
+        yield run
 
 
 def check_crowd(running: Running) -> None:
@@ -124,6 +132,27 @@ def test_stops_whole(running: Running, how: signal.Signals) -> None:
 
 
 @pytest.mark.slow
+def test_the_announcement_stays_in_sight(tmp_path: Path) -> None:
+    # Who runs this as root is warned by Celery, and rightly.
+    with started(tmp_path, PYTHONWARNINGS="ignore") as running:
+        before = running.printed()
+        # The scheduler has the worker do something every few seconds.
+        wait_for(lambda: periodic_work_is_done(running.var), "the worker to have swept")
+        connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+        connection.request("GET", "/accounts/login/")
+        assert connection.getresponse().status == 200
+        connection.close()
+        assert running.printed() == before
+    assert before.count("\n") < 15
+    assert "CHAINBOX_LOG_LEVEL=INFO" in before
+
+
+def periodic_work_is_done(var: Path) -> bool:
+    """Tell whether the worker has noted its sign of life, which is all that is in the cache."""
+    return any((var / "cache").glob("*"))
+
+
+@pytest.mark.slow
 def test_fails_when_one_dies(running: Running) -> None:
     scheduler = next(member for member in running.family if "beat" in member.cmdline())
     os.kill(scheduler.pid, signal.SIGKILL)
@@ -132,11 +161,11 @@ def test_fails_when_one_dies(running: Running) -> None:
     assert running.nothing_is_left()
 
 
-def start_on(folder: Path, port: str) -> subprocess.CompletedProcess[str]:
+def start_on(folder: Path, port: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run with a PORT that must be refused."""
     return subprocess.run(
         [sys.executable, "-m", "config.run"],
-        env=environment(CHAINBOX_VAR=str(folder), PORT=port),
+        env=environment(CHAINBOX_VAR=str(folder), PORT=port, **settings),
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -153,6 +182,12 @@ def test_says_that_the_port_is_taken(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert f"Port {port} on 127.0.0.1 is already in use" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_says_which_levels_there_are(tmp_path: Path) -> None:
+    result = start_on(tmp_path, "8000", CHAINBOX_LOG_LEVEL="loud")
+    assert result.returncode == 1
+    assert result.stderr.startswith("CHAINBOX_LOG_LEVEL is 'LOUD'; it can be DEBUG, INFO")
 
 
 def test_says_that_the_port_is_no_number(tmp_path: Path) -> None:
