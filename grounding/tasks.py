@@ -47,6 +47,8 @@ ASK_SECONDS = 1.0
 # If those who were asked to extract make nothing for this long, we do it ourselves.
 PATIENCE_SECONDS = 120.0
 LOOK_SECONDS = 0.5
+# Where chance alone has so much recall, in percent, there is little left to measure.
+FEW_BY_CHANCE = 50
 
 
 @shared_task(name="grounding_work")
@@ -114,6 +116,8 @@ def _notes(figures: "Figures") -> Iterator[str]:
                 f"to image {back.low:.1f} to {back.high:.1f} (by chance "
                 f"{scores.sentence_to_image_chance.r10:.1f})."
             )
+            if scores.sentence_to_image_chance.r10 >= FEW_BY_CHANCE:
+                yield f"So few images are in {name} that these figures say next to nothing."
     chosen = result.chosen
     yield (
         f"Chosen on val: ridge {chosen.ridge_x:g} of images, {chosen.ridge_y:g} of captions, "

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.timesince import timesince
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from config.access import researchers_only
@@ -100,6 +101,7 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
         "per_cent": min(100, 100 * found.done // found.total) if found.total else None,
         "measures": MEASURES.values(),
         "table": _table(found.metrics or {}),
+        "took": _took(found),
         "may_start": request.user.has_perm("grounding.add_experiment"),
     }
     return render(request, "grounding/experiment.html", context)
@@ -121,6 +123,16 @@ def _described(release: Release) -> str:
     splits = ", ".join(f"{count:,} {split}" for split, count in release.splits.items())
     photos = "" if release.has_photos else " (without photos)"
     return f"{release.name}: {splits or 'no splits'}{photos}"
+
+
+def _took(one: Experiment) -> str:
+    """Say how long it took, from seconds to days."""
+    if one.started_at is None or one.ended_at is None:
+        return ""
+    seconds = round((one.ended_at - one.started_at).total_seconds())
+    if seconds < 120:
+        return f"{seconds} second{'' if seconds == 1 else 's'}"
+    return timesince(one.started_at, one.ended_at)
 
 
 def _headline(one: Experiment) -> tuple[str, str]:

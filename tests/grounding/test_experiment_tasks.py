@@ -60,6 +60,7 @@ def test_a_worker_does_what_waits(folders: Path) -> None:
     assert made.started_at is not None
     assert made.ended_at is not None
     assert "Chosen on val" in made.notes
+    assert "So few images are in test that" in made.notes
     assert json.loads((made.folder / "metrics.json").read_text()) == made.metrics
     assert made.metrics is not None
     for split in ("val", "test"):

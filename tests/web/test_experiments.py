@@ -1,11 +1,13 @@
 """Experiments on the dashboard: who may start them, what is refused, and what the pages show."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -127,6 +129,10 @@ def test_a_result_is_shown(chief: Client) -> None:
     assert "refresh" not in shown
     assert shown.count("<td>62.5</td>") == 2
     assert "Chosen: &lt;ridge&gt;" in shown
+    assert re.search(r"Took</dt><dd>\d+ seconds?<", shown)
+    Experiment.objects.update(started_at=F("ended_at") - timedelta(minutes=150))
+    shown = chief.get(reverse("experiment", args=[taken.pk])).content.decode()
+    assert "Took</dt><dd>2\xa0hours, 30\xa0minutes<" in shown
     assert "R@10 on val" in chief.get(reverse("experiments")).content.decode()
 
 
