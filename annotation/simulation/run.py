@@ -8,6 +8,7 @@ from django.db import transaction
 
 from annotation import models
 from annotation.actions.facts import facts_record, judgments_record, state_lock
+from annotation.actions.starving import starved_review
 from annotation.models import ImageStatus
 from annotation.pipeline.facts import AcceptedImport, decode_body
 from annotation.pipeline.questions import Stage
@@ -64,8 +65,10 @@ def campaign_review(
 ) -> Counter[str]:
     """Let a reviewer who knows the answer key settle all that is in review; return what it was.
 
-    `done` is called after each image.
+    What no worker may answer is theirs too, without the wait for somebody who may. `done` is
+    called after each image.
     """
+    starved_review(campaign=campaign)
     settled: Counter[str] = Counter()
     for image_id in _images(campaign, ImageStatus.REVIEW):
         image = models.Image.objects.select_related("answer_key").get(pk=image_id)

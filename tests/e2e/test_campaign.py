@@ -86,7 +86,7 @@ def simulate(site: Site, corpora: list[Corpus]) -> dict[str, str]:
             env=site.environment,
             cwd=ROOT,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
             text=True,
         )
         for corpus in corpora
@@ -96,8 +96,8 @@ def simulate(site: Site, corpora: list[Corpus]) -> dict[str, str]:
         for name, run in runs.items():
             reports[name], _ = run.communicate()
             print(reports[name])
-            assert run.returncode == 0
-            assert "Ended early" not in reports[name]
+            assert run.returncode == 0, reports[name]
+            assert "Ended early" not in reports[name], reports[name]
     finally:
         for run in runs.values():
             run.kill()
