@@ -1,8 +1,11 @@
 """An experiment from what was ordered to its figures, for the command line and for workers."""
 
 import json
+import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,17 +14,21 @@ import msgspec
 from annotation.pipeline.release import read_sentences, read_splits
 from grounding.pipeline.arrays import Float32
 from grounding.pipeline.backbones import Backbone, load_backbone
+from grounding.pipeline.claims import tidy_folders
+from grounding.pipeline.covariances import Covariances
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.extraction import available_cores, extract, open_store
-from grounding.pipeline.photos import Photo, find_photos
+from grounding.pipeline.photos import Photo, find_photos, photo_table
 from grounding.pipeline.plans import SHARD_ITEMS, Shard, plan
 from grounding.pipeline.reporting import Report, silent
-from grounding.pipeline.store import FeatureKey, FeatureStore
-from grounding.pipeline.text_features import vocabulary_of
+from grounding.pipeline.store import FeatureKey, FeatureKind, FeatureStore, opened
+from grounding.pipeline.text_features import TextEncoder, vocabulary_of
 from grounding.pipeline.word_vectors import load_word_vectors
 from grounding.recipes import image_sentence
-from grounding.recipes.image_sentence import Result, Settings, Split
+from grounding.recipes.image_sentence import PART_IMAGES, Result, Settings, Split, gather_pairs
 
+# Where the parts of a pass are, in the store's folder, and what captions are encoded by.
+PASS, ENCODER = "pass-", "encoder.npz"
 WAYS = ("image_to_sentence", "sentence_to_image")
 
 
@@ -47,6 +54,22 @@ class Order(msgspec.Struct, frozen=True):
     vectors: str
     settings: Settings = Settings()
     network: Network = Network()
+    part_images: int = PART_IMAGES
+
+
+class PassPart(msgspec.Struct, frozen=True):
+    """A part of the pass over the training pairs, for another worker. Can be sent as JSON.
+
+    `images` have their features in the store of `kind`; `encoder` and `made` are files, what the
+    captions are encoded by and where the part's covariances go.
+    """
+
+    release: str
+    store: str
+    kind: FeatureKind
+    images: tuple[str, ...]
+    encoder: str
+    made: str
 
 
 class Figures(NamedTuple):
@@ -59,6 +82,8 @@ class Figures(NamedTuple):
 
 # Told which shards the store lacks before we make them ourselves: others may help.
 Share = Callable[[Sequence[Shard]], None]
+# Told the parts of a pass, whose encoder is written; yields whether each is made, in their order.
+SharePass = Callable[[Sequence[PassPart]], Iterator[bool]]
 
 
 def run_order(
@@ -66,6 +91,7 @@ def run_order(
     *,
     report: Report = silent,
     share: Share = lambda shards: None,
+    share_pass: SharePass | None = None,
 ) -> Figures:
     """Make the features that the store lacks, and run the recipe on them."""
     release, images = Path(order.release), Path(order.images)
@@ -113,6 +139,8 @@ def run_order(
         report=report,
         # mps has no float64, which the decompositions need.
         device="cpu" if order.network.device == "mps" else order.network.device,
+        part_images=order.part_images,
+        shared=partial(_shared, order, store.kind, share_pass),
     )
     left_out = len(missing) + len(unusable)
     about = {
@@ -127,6 +155,59 @@ def run_order(
         "words": msgspec.to_builtins(result.coverage),
     }
     return Figures(result, about, left_out)
+
+
+def _shared(
+    order: Order,
+    kind: FeatureKind,
+    share_pass: SharePass | None,
+    parts: Sequence[Split],
+    encoder: TextEncoder,
+) -> Iterator[Covariances | None]:
+    """Yield the parts of a pass that others make; their files are only there on the way."""
+    if share_pass is None or len(parts) < 2:
+        yield from repeat(None)
+        return
+    root = Path(order.store)
+    tidy_folders(root, PASS)
+    # Somebody may still write into it when we are done with it: then it goes another day.
+    with tempfile.TemporaryDirectory(prefix=PASS, dir=root, ignore_cleanup_errors=True) as folder:
+        encoder.write(Path(folder) / ENCODER)
+        wanted = [
+            PassPart(
+                release=order.release,
+                store=order.store,
+                kind=kind,
+                images=part.images,
+                encoder=str(Path(folder) / ENCODER),
+                made=str(Path(folder) / f"{number}.npz"),
+            )
+            for number, part in enumerate(parts)
+        ]
+        for part, is_made in zip(wanted, share_pass(wanted), strict=True):
+            yield Covariances.read(part.made) if is_made else None
+            # One of them is a gigabyte at the paper's size.
+            Path(part.made).unlink(missing_ok=True)
+
+
+def part_gather(part: PassPart) -> None:
+    """Make a part of a pass for whoever asked for it, unless it is there or nobody waits for it."""
+    made = Path(part.made)
+    if made.exists() or not Path(part.encoder).exists():
+        return
+    captions = {
+        image: [sentence.tokens for sentence in read_sentences(Path(part.release), image)]
+        for image in part.images
+    }
+    store = opened(Path(part.store), part.kind)
+    photos = photo_table(Path(part.store))
+    found = gather_pairs(
+        Split(part.images, captions),
+        lambda images: store.read([FeatureKey(photos[image].sha256, None) for image in images]),
+        TextEncoder.read(part.encoder),
+    )
+    if made.parent.is_dir():
+        found.write(made)
 
 
 def metrics_of(result: Result) -> dict[str, Any]:

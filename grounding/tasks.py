@@ -1,8 +1,9 @@
 """What Celery runs of the experiments. The table and the store say what is left to do.
 
 `grounding_work` takes an experiment up and sees it through. If workers serve a queue named `gpu`,
-whatever their hardware, it has them extract the features, shard by shard; what they leave undone
-it does itself. So a lost message or a worker that dies costs time, and nothing else.
+whatever their hardware, it has them extract the features, shard by shard, and make the pass over
+the training pairs, part by part; what they leave undone it does itself. So a lost message or a
+worker that dies costs time, and nothing else.
 """
 
 import logging
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from grounding.pipeline.backbones import Backbone
     from grounding.pipeline.plans import Shard
     from grounding.pipeline.store import FeatureStore
-    from grounding.running import Figures, Order
+    from grounding.running import Figures, Order, PassPart
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +81,14 @@ def grounding_extract(order: str, shard: str) -> None:
         release()
 
 
+@shared_task(name="grounding_gather")
+def grounding_gather(part: str) -> None:
+    """Make one part of the pass over the training pairs."""
+    from grounding.running import PassPart, part_gather
+
+    part_gather(msgspec.json.decode(part, type=PassPart))
+
+
 def experiment_run(experiment: Experiment) -> None:
     """See an experiment through that was taken up; whatever goes wrong is noted in its row."""
     from grounding.running import metrics_of, run_order, write_figures
@@ -88,7 +97,10 @@ def experiment_run(experiment: Experiment) -> None:
         with _told(experiment) as report:
             order = _order(experiment)
             figures = run_order(
-                order, report=report, share=lambda shards: shards_share(order, shards, report)
+                order,
+                report=report,
+                share=lambda shards: shards_share(order, shards, report),
+                share_pass=pass_share,
             )
             write_figures(experiment.folder, figures)
         notes = "\n".join(_notes(figures))
@@ -215,6 +227,33 @@ def shards_share(order: "Order", shards: Sequence["Shard"], report: Report) -> N
         if len(still) < len(left):
             left, since = still, time.monotonic()
         report("extracting features", total - sum(shard.items for shard in left), total)
+
+
+def pass_share(parts: Sequence["PassPart"]) -> Iterator[bool]:
+    """Have those who serve the queue make the parts of a pass; yield whether each is made.
+
+    The parts are taken up in their order, so that few of them lie on the disk at a time.
+    """
+    is_served = gpu_is_served()
+    if is_served:
+        for part in parts:
+            message = msgspec.json.encode(part).decode()
+            grounding_gather.apply_async((message,), queue=GPU, retry=False)
+    files = [Path(part.made) for part in parts]
+    since, there = time.monotonic(), 0
+    for file in files:
+        while is_served and not file.exists():
+            now = time.monotonic()
+            # Those that are taken up are gone: what counts is that new ones come.
+            count = sum(other.exists() for other in files)
+            if count > there:
+                since = now
+            there = count
+            is_served = now - since < PATIENCE_SECONDS
+            time.sleep(LOOK_SECONDS)
+        is_made = file.exists()
+        yield is_made
+        there -= is_made
 
 
 def gpu_is_served() -> bool:

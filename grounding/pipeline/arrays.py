@@ -34,14 +34,20 @@ def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def read_arrays(path: str | Path, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """Return the arrays called `names`. Pickled content is refused, since it could run code."""
+def read_arrays(
+    path: str | Path, names: tuple[str, ...], maybe: tuple[str, ...] = ()
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays called `names`, and those of `maybe` if one of them is there.
+
+    Pickled content is refused, since it could run code.
+    """
     try:
         with numpy.load(path, allow_pickle=False) as archive:
-            missing = [name for name in names if name not in archive]
+            wanted = names + (maybe if any(name in archive for name in maybe) else ())
+            missing = [name for name in wanted if name not in archive]
             if missing:
                 raise ArrayFileError(f"{path}: the file has no array {', '.join(missing)}")
-            return {name: archive[name] for name in names}
+            return {name: archive[name] for name in wanted}
     except FileNotFoundError:
         raise ArrayFileError(f"{path}: the file is missing") from None
     except ArrayFileError:

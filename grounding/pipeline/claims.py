@@ -6,6 +6,7 @@ make the same shard, and the second to finish replaces it with the same bytes.
 
 import fcntl
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -52,6 +53,13 @@ def tidy(store: FeatureStore) -> None:
         name, of_a_shard, _ = path.name.partition(SUFFIX)
         if not of_a_shard or store.shard_path(name).exists() or _forgotten(path):
             path.unlink(missing_ok=True)
+
+
+def tidy_folders(root: Path, prefix: str) -> None:
+    """Remove folders that killed processes left a day ago."""
+    for path in root.glob(f"{prefix}*"):
+        if _forgotten(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _forgotten(path: Path) -> bool:

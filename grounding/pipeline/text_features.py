@@ -12,16 +12,18 @@ and 30 centres that is 9000 numbers.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 
 import msgspec
 import numpy
 
-from grounding.pipeline.arrays import Float32, Floats
+from grounding.pipeline.arrays import Float32, Floats, read_arrays, write_arrays
 from grounding.pipeline.mixture import Mixture, fit_mixture
 from grounding.pipeline.reporting import Report, silent
 from grounding.pipeline.word_vectors import Tokens, WordVectors
 
 CENTRES = 30
+_VECTORS, _MIXTURE = ("words", "rows", "matrix"), ("weights", "means", "variances")
 _WORD = re.compile(r"\w")
 
 
@@ -73,6 +75,26 @@ class TextEncoder:
         if mixture is not None:
             # A word has the same posteriors wherever it stands.
             self._posteriors = mixture.posteriors(vectors.matrix)
+
+    def write(self, path: str | Path) -> None:
+        """Write it to a file, for whoever is to encode the same way."""
+        words, rows = zip(*self.vectors.rows.items(), strict=True)
+        arrays = {
+            "words": numpy.array(words),
+            "rows": numpy.array(rows, dtype=numpy.int64),
+            "matrix": self.vectors.matrix,
+        }
+        if self.mixture is not None:
+            arrays |= {name: getattr(self.mixture, name) for name in _MIXTURE}
+        write_arrays(path, arrays)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "TextEncoder":
+        """Read what `write` wrote; raise ArrayFileError if the file is anything else."""
+        found = read_arrays(path, _VECTORS, maybe=_MIXTURE)
+        rows = dict(zip(found["words"].tolist(), found["rows"].tolist(), strict=True))
+        mixture = Mixture(*(found[name] for name in _MIXTURE)) if "means" in found else None
+        return cls(WordVectors(rows, found["matrix"]), mixture)
 
     def encode(self, captions: Sequence[Tokens]) -> Float32:
         """Return one row for each caption, (n, dimensions). One without known words is zeros."""

@@ -5,6 +5,7 @@ ways. Inputs are plain: captions by image, and a function that gives the feature
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import msgspec
@@ -39,6 +40,9 @@ from grounding.pipeline.word_vectors import Tokens, WordVectors
 # So many images at a time, five captions each: about one block of the covariances.
 IMAGES_AT_ONCE = 800
 
+# So many images are a part of the pass, which another worker can make.
+PART_IMAGES = 4000
+
 # The features of these images, (n, dx), in their order.
 ImageFeatures = Callable[[Sequence[str]], Float32]
 
@@ -64,6 +68,11 @@ class Split(msgspec.Struct, frozen=True):
 
     def texts(self, images: Sequence[str]) -> list[Tokens]:
         return [caption for image in images for caption in self.captions[image]]
+
+
+# Told the parts of the pass and the encoder for them: yields each part's covariances, in order, or
+# None where nobody has made it.
+SharedPass = Callable[[Sequence[Split], TextEncoder], Iterator[Covariances | None]]
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -108,14 +117,22 @@ def run(
     *,
     report: Report = silent,
     device: str | None = None,
+    part_images: int = PART_IMAGES,
+    shared: SharedPass = lambda parts, encoder: repeat(None),
 ) -> Result:
-    """Fit on `train`, choose on `val`, and rank `val` and `test`."""
+    """Fit on `train`, choose on `val`, and rank `val` and `test`.
+
+    Others may help with the pass over `train`, by way of `shared`.
+    """
     for name, split in (("train", train), ("val", val)):
         if not split.images:
             raise GroundingError(f"there is no image of the split {name} to work with")
     texts = train.texts(train.images)
     encoder = text_encoder(texts, vectors, settings, report=report)
-    covariances = gather_pairs(train, features, encoder, report=report, device=device)
+    parts = parts_of(train, part_images)
+    covariances = gather_parts(
+        parts, shared(parts, encoder), features, encoder, report=report, device=device
+    )
     val_images, val_texts = split_features(val, features, encoder)
     space, chosen, tried = choose(
         covariances, val_images, val_texts, owners_of(val), settings, report=report, device=device
@@ -153,22 +170,51 @@ def text_encoder(
     raise GroundingError(f"there is no pooling “{settings.pooling}”; there are fisher and mean")
 
 
-def gather_pairs(
-    split: Split,
+def parts_of(split: Split, images: int = PART_IMAGES) -> list[Split]:
+    """Cut a split into parts that can be gathered apart: their covariances add up."""
+    starts = range(0, len(split.images), images)
+    return [Split(split.images[start : start + images], split.captions) for start in starts]
+
+
+def gather_parts(
+    parts: Sequence[Split],
+    made: Iterator[Covariances | None],
     features: ImageFeatures,
     encoder: TextEncoder,
     *,
     report: Report = silent,
     device: str | None = None,
 ) -> Covariances:
-    """Gather the covariances of all (image, caption) pairs of a split.
+    """Add up the covariances of all parts, and make those that nobody has made."""
+    every = sum(len(part.images) for part in parts)
+    total: Covariances | None = None
+    done = 0
 
-    Shards of a split may be gathered apart, by other processes: their covariances add up.
-    """
+    def progress(images: int) -> None:
+        report("gathering covariances", done + images, every)
+
+    for part, found in zip(parts, made, strict=False):
+        one = found or gather_pairs(part, features, encoder, progress=progress, device=device)
+        total = one if total is None else total + one
+        progress(len(part.images))
+        done += len(part.images)
+    assert total is not None  # a split has an image at least, so there is a part
+    return total
+
+
+def gather_pairs(
+    split: Split,
+    features: ImageFeatures,
+    encoder: TextEncoder,
+    *,
+    progress: Callable[[int], None] = lambda images: None,
+    device: str | None = None,
+) -> Covariances:
+    """Gather the covariances of all (image, caption) pairs of a split, or of a part of one."""
     total = CovarianceSum(device)
     for done, (images, x, y) in _blocks(split, features, encoder):
         total.add(x, y)
-        report("gathering covariances", done + len(images), len(split.images))
+        progress(done + len(images))
     return total.result()
 
 

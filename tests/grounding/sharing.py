@@ -1,11 +1,12 @@
 """An order carried out beside real workers, as a process: python -m tests.grounding.sharing.
 
-Prints how many shards were left to do when the workers had done theirs.
+Prints how many shards, and which parts of the pass, were left to do when the workers had done
+theirs; then the correlations that were found.
 """
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import django
 import msgspec
@@ -15,8 +16,8 @@ def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
     from grounding.pipeline.plans import Shard
-    from grounding.running import Order, network_of, run_order
-    from grounding.tasks import shards_share
+    from grounding.running import Order, PassPart, network_of, run_order
+    from grounding.tasks import pass_share, shards_share
 
     order = msgspec.json.decode(sys.argv[1], type=Order)
 
@@ -26,7 +27,13 @@ def main() -> None:
         left = [shard for shard in shards if not store.shard_path(shard.name).exists()]
         print(f"{len(left)} of {len(shards)} left")
 
-    run_order(order, share=share)
+    def share_pass(parts: Sequence[PassPart]) -> Iterator[bool]:
+        for part, is_made in zip(parts, pass_share(parts), strict=True):
+            print(f"part of {len(part.images)} images {'made' if is_made else 'left'}")
+            yield is_made
+
+    figures = run_order(order, share=share, share_pass=share_pass)
+    print(msgspec.json.encode(figures.result.space.correlations.tolist()).decode())
 
 
 if __name__ == "__main__":

@@ -17,9 +17,10 @@ from pytest_django.fixtures import Settings
 import annotation
 from grounding.actions import experiment_start, experiment_take
 from grounding.models import Experiment, ExperimentStatus
+from grounding.pipeline.store import FeatureKind
 from grounding.recipes.image_sentence import Settings as Recipe
-from grounding.running import Network, Order, run_order
-from grounding.tasks import experiment_run, grounding_work
+from grounding.running import Network, Order, PassPart, part_gather, run_order
+from grounding.tasks import experiment_run, grounding_work, pass_share
 from tests.grounding.small import contents
 from tests.processes import ROOT, environment, wait_for
 
@@ -83,6 +84,22 @@ def test_what_cannot_be_done_is_said_in_the_row(folders: Path) -> None:
     assert not [thread for thread in threading.enumerate() if "telling" in thread.name]
 
 
+def part_in(folder: Path, number: int) -> PassPart:
+    kind = FeatureKind("network", "whole", "float16")
+    made = str(folder / f"{number}.npz")
+    return PassPart(str(DEMO), str(folder), kind, ("cat",), str(folder / "encoder.npz"), made)
+
+
+def test_parts_of_a_pass_are_left_to_us_where_nobody_serves_the_queue(tmp_path: Path) -> None:
+    assert list(pass_share([part_in(tmp_path, 1), part_in(tmp_path, 2)])) == [False, False]
+
+
+def test_a_part_that_nobody_waits_for_any_more_is_not_made(tmp_path: Path) -> None:
+    # Its encoder went with the folder.
+    part_gather(part_in(tmp_path / "gone", 1))
+    assert not (tmp_path / "gone").exists()
+
+
 @contextmanager
 def gpu_worker(folder: Path, number: int, settings: dict[str, str]) -> Iterator[Path]:
     log = folder / f"worker-{number}.log"
@@ -108,9 +125,7 @@ def gpu_worker(folder: Path, number: int, settings: dict[str, str]) -> Iterator[
 
 
 @pytest.mark.slow
-def test_two_celery_workers_give_the_same_store_as_one_process(
-    tmp_path: Path, redis_url: str
-) -> None:
+def test_two_celery_workers_give_the_same_as_one_process(tmp_path: Path, redis_url: str) -> None:
     def order(store: str) -> Order:
         return Order(
             recipe="image_sentence",
@@ -120,9 +135,10 @@ def test_two_celery_workers_give_the_same_store_as_one_process(
             vectors="captions",
             settings=Recipe(ridges=(1.0,), powers=(1.0,), components=2),
             network=Network(crops="centre", threads=1, shard_items=2),
+            part_images=2,
         )
 
-    run_order(order("alone"))
+    by_one = run_order(order("alone")).result
     settings = environment(CHAINBOX_VAR=str(tmp_path / "var"), REDIS_URL=redis_url)
     with gpu_worker(tmp_path, 1, settings) as one, gpu_worker(tmp_path, 2, settings) as other:
         done = subprocess.run(
@@ -136,13 +152,17 @@ def test_two_celery_workers_give_the_same_store_as_one_process(
             text=True,
         )
         assert done.returncode == 0, done.stderr
-        shards = [
-            len(re.findall("grounding_extract.* succeeded", log.read_text()))
-            for log in (one, other)
-        ]
-    assert done.stdout == "0 of 5 left\n", "the workers did it all"
-    assert sum(shards) == 5
+        shards, parts = (
+            [len(re.findall(f"{task}.* succeeded", log.read_text())) for log in (one, other)]
+            for task in ("grounding_extract", "grounding_gather")
+        )
+    *told, found = done.stdout.splitlines()
+    assert told == ["0 of 5 left", *["part of 2 images made"] * 3], "the workers did it all"
+    assert (sum(shards), sum(parts)) == (5, 3)
     assert all(shards), "and both of them"
+    assert all(parts), "the pass, too"
+    assert json.loads(found) == pytest.approx(by_one.space.correlations.tolist(), abs=1e-12)
+    assert not list((tmp_path / "shared").glob("pass-*"))
     alone, shared = contents(tmp_path / "alone"), contents(tmp_path / "shared")
     assert alone == shared
     assert len([name for name in alone if "/shards/" in name]) == 5

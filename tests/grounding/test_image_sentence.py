@@ -1,13 +1,15 @@
 """The image–sentence recipe on made-up photos whose captions tell their colours."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import numpy
 import pytest
 
 from grounding.pipeline.arrays import Float32
+from grounding.pipeline.covariances import Covariances
 from grounding.pipeline.errors import GroundingError
+from grounding.pipeline.text_features import TextEncoder
 from grounding.pipeline.word_vectors import WordVectors
 from grounding.recipes.image_sentence import Settings, Split, gather_pairs, run, text_encoder
 
@@ -98,6 +100,36 @@ def test_pairs_gathered_in_shards_are_those_of_the_whole() -> None:
     total = parts[0] + parts[1] + parts[2]
     assert total.count == whole.count == 100
     assert numpy.allclose(total.scatter_xy, whole.scatter_xy, atol=1e-3)
+
+
+def test_parts_that_others_made_are_taken_and_the_rest_is_made() -> None:
+    world = World(2)
+    train, val = world.split("a", 50), world.split("b", 20)
+    alone = run(train, val, None, world.features, world.vectors, SETTINGS, part_images=20)
+    asked: list[tuple[str, ...]] = []
+
+    def shared(parts: Sequence[Split], encoder: TextEncoder) -> Iterator[Covariances | None]:
+        asked.extend(part.images for part in parts)
+        for number, part in enumerate(parts):
+            yield None if number == 1 else gather_pairs(part, world.features, encoder)
+
+    reports: list[tuple[str, int, int]] = []
+    helped = run(
+        train,
+        val,
+        None,
+        world.features,
+        world.vectors,
+        SETTINGS,
+        report=lambda *told: reports.append(told),
+        part_images=20,
+        shared=shared,
+    )
+    assert [len(images) for images in asked] == [20, 20, 10]
+    assert tuple(chain(*asked)) == train.images
+    assert numpy.array_equal(helped.space.correlations, alone.space.correlations)
+    told = [done for what, done, total in reports if what == "gathering covariances"]
+    assert sorted(set(told)) == [20, 40, 50]
 
 
 def test_mean_pooling_works_too() -> None:

@@ -1,13 +1,14 @@
 """Fisher vectors against the formula written out, and the mixture they rest on."""
 
 import math
+from pathlib import Path
 
 import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grounding.pipeline.arrays import Float32, Float64
+from grounding.pipeline.arrays import ArrayFileError, Float32, Float64, write_arrays
 from grounding.pipeline.mixture import Mixture, fit_mixture
 from grounding.pipeline.text_features import (
     TextEncoder,
@@ -150,3 +151,23 @@ def test_few_words_make_few_centres() -> None:
     assert encoder.dimensions == 6
     with pytest.raises(ValueError, match="no word of the training captions"):
         fisher_encoder(vectors_of(6, 3), {"unicorn"})
+
+
+@pytest.mark.parametrize("mixture", [None, mixture_of(2, 3, 4)], ids=["mean", "fisher"])
+def test_an_encoder_read_from_its_file_encodes_the_same(
+    tmp_path: Path, mixture: Mixture | None
+) -> None:
+    encoder = TextEncoder(vectors_of(1, 4), mixture)
+    encoder.write(tmp_path / "encoder.npz")
+    captions = [("A", "dog"), ("unheard", "of"), WORDS]
+    again = TextEncoder.read(tmp_path / "encoder.npz")
+    assert numpy.array_equal(again.encode(captions), encoder.encode(captions))
+    assert (again.mixture is None) == (mixture is None)
+
+
+def test_half_a_mixture_is_none(tmp_path: Path) -> None:
+    vectors = vectors_of(1, 4)
+    arrays = {"words": numpy.array(WORDS), "rows": numpy.arange(8), "matrix": vectors.matrix}
+    write_arrays(tmp_path / "encoder.npz", arrays | {"means": numpy.zeros((2, 4))})
+    with pytest.raises(ArrayFileError, match="has no array weights, variances"):
+        TextEncoder.read(tmp_path / "encoder.npz")
