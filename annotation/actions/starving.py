@@ -1,6 +1,6 @@
 """Questions that nobody who could be there may answer: marked, and after a while for reviewers."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import msgspec
@@ -69,13 +69,6 @@ def starving_mark(*, campaign: models.Campaign, most: int = 1000) -> Starved:
     )
 
 
-def starved_review(*, campaign: models.Campaign) -> int:
-    """Send to review at once what is marked as starved: nobody who could help is awaited."""
-    now = database_now()
-    active = workers_active(campaign, now)
-    return _send_all(questions_starved_since(campaign, now), active)
-
-
 def _anybody(state: ImageState, question: Question, workers: Collection[int]) -> bool:
     return any(may_answer(state, question, worker) for worker in workers)
 
@@ -83,11 +76,7 @@ def _anybody(state: ImageState, question: Question, workers: Collection[int]) ->
 def _review(campaign: models.Campaign, active: dict[Stage, set[int]], now: datetime) -> int:
     hours = settings_of(campaign).crowd.starved_hours
     rows = questions_starved_since(campaign, now - timedelta(hours=hours))
-    return _send_all(rows[:REVIEWS_AT_ONCE], active)
-
-
-def _send_all(rows: Iterable[models.OpenQuestion], active: dict[Stage, set[int]]) -> int:
-    return sum(_send(row, active) for row in rows)
+    return sum(_send(row, active) for row in rows[:REVIEWS_AT_ONCE])
 
 
 @transaction.atomic

@@ -43,6 +43,7 @@ class AnswerKey:
             for mention in chain.mentions:
                 self.chain_of[mention] = number
         self.all_rects = [box.rect for box in gold.boxes]
+        self.unrelated = gold.unrelated
 
     def answer(self, state: ImageState, question: Question) -> str:
         """Return the right answer; for a drawing, `missing` has the rectangle."""

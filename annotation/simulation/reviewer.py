@@ -1,6 +1,7 @@
 """A simulated reviewer: settles what the crowd could not, by the answer key."""
 
-from annotation.pipeline.engine import apply
+from annotation.pipeline.doubts import chains_concerned
+from annotation.pipeline.engine import apply, open_questions
 from annotation.pipeline.facts import (
     BoxAdd,
     BoxDelete,
@@ -27,20 +28,26 @@ from annotation.pipeline.state import (
 )
 from annotation.simulation.answer_key import TIGHT, AnswerKey
 
+# Why a chain is taken up that is not in review.
+LEFT_OPEN = "the crowd left it open"
 
-def review(state: ImageState, key: AnswerKey, settings: Settings) -> list[Decision]:
+
+def review(
+    state: ImageState, key: AnswerKey, settings: Settings, *, crowd_is_done: bool = False
+) -> list[Decision]:
     """Return the decisions that settle every chain and caption of an image that is in review.
 
     What the crowd has settled stays as it is, but for a chain that is the other half of one in
-    review. None of the decisions leaves anything to the crowd.
+    review. If the crowd is done, chains with questions that it left open are settled as well; all
+    that can be left then are mentions without a chain yet, which no review decision places.
     """
     desk = _Desk(state, key, settings)
     for caption in state.flagged_captions:
-        # The answer key would not have a caption that belongs to another image.
-        desk.decide(CaptionUnrelated(reviewer=NOBODY, caption=caption, unrelated=False))
-    for chain in state.chains:
-        if chain.phase is Phase.REVIEW and chain.mentions:
-            desk.settle(chain.number)
+        unrelated = caption in key.unrelated
+        desk.decide(CaptionUnrelated(reviewer=NOBODY, caption=caption, unrelated=unrelated))
+    desk.settle_all()
+    while crowd_is_done and desk.take_up_open():
+        desk.settle_all()
     return desk.decisions
 
 
@@ -52,6 +59,28 @@ class _Desk:
         self.key = key
         self.settings = settings
         self.decisions: list[Decision] = []
+        self._taken_up: set[int] = set()
+
+    def take_up_open(self) -> bool:
+        """Take chains to review that wait for the crowd, none of them twice; tell if there are."""
+        waiting = {
+            chain.number
+            for question in open_questions(self.state)
+            for chain in chains_concerned(self.state, question)
+            if chain.mentions
+        }
+        new = sorted(waiting - self._taken_up)
+        self._taken_up.update(new)
+        for number in new:
+            self.decide(
+                SendTo(reviewer=NOBODY, chain=number, target=Target.REVIEW, reason=LEFT_OPEN)
+            )
+        return bool(new)
+
+    def settle_all(self) -> None:
+        for chain in self.state.chains:
+            if chain.phase is Phase.REVIEW and chain.mentions:
+                self.settle(chain.number)
 
     def decide(self, decision: Decision) -> None:
         number = self.state.facts + 1

@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 from django.db import transaction
 
 from annotation import models
 from annotation.actions.facts import facts_record, judgments_record, state_lock
-from annotation.actions.starving import starved_review
 from annotation.models import ImageStatus
-from annotation.pipeline.facts import AcceptedImport, decode_body
+from annotation.pipeline.facts import AcceptedImport, FactRefusedError, SendTo, decode_body
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import Settings
 from annotation.simulation.answer_key import AnswerKey
@@ -61,24 +61,26 @@ def campaign_simulate(
 
 
 def campaign_review(
-    *, campaign: models.Campaign, done: Callable[[], None] = lambda: None
+    *, campaign: models.Campaign, crowd_is_done: bool, done: Callable[[], None] = lambda: None
 ) -> Counter[str]:
     """Let a reviewer who knows the answer key settle all that is in review; return what it was.
 
-    What no worker may answer is theirs too, without the wait for somebody who may. `done` is
-    called after each image.
+    If the crowd is done, what it left open is theirs too. `done` is called after each image.
     """
-    starved_review(campaign=campaign)
     settled: Counter[str] = Counter()
-    for image_id in _images(campaign, ImageStatus.REVIEW):
+    for image_id in _images(campaign, ImageStatus.OPEN, ImageStatus.REVIEW):
         image = models.Image.objects.select_related("answer_key").get(pk=image_id)
-        with transaction.atomic():
+        with suppress(FactRefusedError), transaction.atomic():  # it was withdrawn meanwhile
             # Nobody changes the image between the look at it and the decisions.
             state = state_lock(image.pk).state
-            decisions = review(state, answer_key(image), _settings(campaign))
+            decisions = review(
+                state, answer_key(image), _settings(campaign), crowd_is_done=crowd_is_done
+            )
             if decisions:
                 facts_record(bodies={image.pk: decisions})
-                settled += reasons(state)
+                settled += reasons(state) + Counter(
+                    one.reason for one in decisions if isinstance(one, SendTo) and one.reason
+                )
         done()
     return settled
 

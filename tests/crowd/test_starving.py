@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation import models
 from annotation.actions.facts import doubts_record, judgments_record
 from annotation.actions.people import worker_ensure
-from annotation.actions.starving import STARVED, Starved, starved_review, starving_mark
+from annotation.actions.starving import STARVED, Starved, starving_mark
 from annotation.models import SittingKind
 from annotation.pipeline.facts import Doubt, Judgment, SendTo, decode_body
 from annotation.pipeline.geometry import Rect
@@ -93,19 +93,6 @@ def test_marked_when_all_have_voted_and_freed_when_somebody_comes(
     at_work(campaign, "A5", Stage.REQUIREMENT)
     assert starving_mark(campaign=campaign) == Starved(freed=1)
     assert starved() == set()
-
-
-def test_where_nobody_is_awaited_it_goes_to_review_at_once(campaign: models.Campaign) -> None:
-    ann = at_work(campaign, "A1", Stage.REQUIREMENT)
-    for image in ("first", "second"):
-        say(campaign, image, requirement(campaign, image), "nobox", ann)
-    assert starving_mark(campaign=campaign) == Starved(marked=2)
-    assert starved_review(campaign=campaign) == 2
-    for image in ("first", "second"):
-        chains = image_named(campaign, image).stored_state.state.chains
-        [chain] = [chain for chain in chains if chain.number == horse(campaign, image)]
-        assert (chain.phase, chain.review) == (Phase.REVIEW, STARVED)
-    assert starved_review(campaign=campaign) == 0
 
 
 def test_nobodys_own_box(campaign: models.Campaign) -> None:

@@ -69,7 +69,7 @@ def directly(image: ReleasedImage, key: AnswerKey, crowds: Iterable[Crowd]) -> Q
     total = Quality(Score(), Score())
     for crowd in crowds:
         state, _ = work_in_memory(start, key, crowd, image.image, Settings())
-        for decision in review(state, key, Settings()):
+        for decision in review(state, key, Settings(), crowd_is_done=True):
             state = apply(state, Fact(state.facts + 1, Settings(), decision))
         one = quality_of(state, key)
         total = Quality(total.chains + one.chains, total.boxes + one.boxes)

@@ -14,8 +14,16 @@ from annotation.pipeline.facts import (
     Target,
 )
 from annotation.pipeline.geometry import Rect
+from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import Settings
-from annotation.pipeline.state import SETTLED, ImageState, Phase, accepted_boxes, chain_of
+from annotation.pipeline.state import (
+    SETTLED,
+    ImageState,
+    Phase,
+    accepted_boxes,
+    chain_of,
+    unplaced,
+)
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.reviewer import review
 from tests.unit.gold_images import gold_images, guess_to_the_end
@@ -95,3 +103,37 @@ def test_a_tight_box_stays_and_a_loose_one_is_drawn_anew() -> None:
 def test_nothing_in_review_nothing_decided() -> None:
     session = Session("[people A man] .")
     assert review(session.state, AnswerKey(AcceptedImport((), ())), Settings()) == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(gold_images(), st.integers(0, 999), st.integers(0, 40))
+def test_when_the_crowd_is_done_all_is_settled_but_mentions_without_a_chain(
+    drawn: tuple[ImageState, AcceptedImport], seed: int, answers: int
+) -> None:
+    state, gold = drawn
+    key = AnswerKey(gold)
+    before = guess_to_the_end(state, seed, answers)
+    later = decided(before, review(before, key, Settings()))
+    assert all(chain.phase is not Phase.REVIEW for chain in later.chains)
+    after = decided(before, review(before, key, Settings(), crowd_is_done=True))
+    assert {question.stage for question in open_questions(after)} <= {Stage.LINKS}
+    left = [chain for chain in after.chains if chain.phase not in SETTLED]
+    assert not left or unplaced(after)
+    if not unplaced(after):
+        assert after.is_finished
+
+
+def test_a_flagged_caption_is_what_the_answer_key_says_of_it() -> None:
+    gold = AcceptedImport(
+        chains=(ImportedChain((1,)), ImportedChain((2,))),
+        boxes=(ImportedBox((1,), LEFT), ImportedBox((2,), RIGHT)),
+        unrelated=(2,),
+    )
+    session = Session("[people A man] .", "[animals A dog] .")
+    session.say("drawing/1/1", "box", rect=LEFT, unrelated=(1, 2))
+    session.say("quality/1/1", "good", unrelated=(1, 2))
+    assert session.open == []
+    decisions = review(session.state, AnswerKey(gold), Settings(), crowd_is_done=True)
+    after = decided(session.state, decisions)
+    assert {flags.caption: flags.unrelated for flags in after.flags} == {1: False, 2: True}
+    assert after.is_finished

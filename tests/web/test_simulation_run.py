@@ -17,6 +17,7 @@ from annotation.pipeline.release import image_ids, read_image, read_splits
 from annotation.pipeline.settings import Settings
 from annotation.selectors.states import image_begin, settings_by_id
 from annotation.simulation.crowd import TYPICAL, Crowd
+from annotation.simulation.reviewer import LEFT_OPEN
 from annotation.simulation.run import answer_key, campaign_report
 from annotation.simulation.work import work_in_memory
 from tests.corpora import campaign_with_images, image_of
@@ -113,6 +114,23 @@ def test_a_reviewer_settles_what_the_crowd_left(demo: Campaign) -> None:
     assert Fact.objects.count() > facts
     assert "every stored state is what its facts fold to" in run("state_check")
     assert "The reviewer settled 0 chains" in run("crowd_simulate", campaign="demo", review=True)
+
+
+def test_a_reviewer_takes_up_what_too_small_a_crowd_may_not_answer(demo: Campaign) -> None:
+    alone = run("crowd_simulate", campaign="demo", seed=2, workers=4)
+    assert "questions that none of these workers may answer" in alone
+    assert OpenQuestion.objects.exists()
+    text = run("crowd_simulate", campaign="demo", seed=2, workers=4, review=True)
+    assert LEFT_OPEN in text
+    assert "10 images, 10 finished" in text
+    assert "may answer" not in text
+    assert not OpenQuestion.objects.exists()
+
+
+def test_with_a_limit_the_crowd_is_not_done(demo: Campaign) -> None:
+    text = run("crowd_simulate", campaign="demo", seed=2, limit=50, review=True)
+    assert LEFT_OPEN not in text
+    assert OpenQuestion.objects.exists()
 
 
 def test_without_gold_it_says_what_to_do() -> None:

@@ -11,7 +11,7 @@ from annotation.actions.people import workers_simulated
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
-from annotation.models import Campaign, Image
+from annotation.models import Campaign, Image, OpenQuestion
 from annotation.simulation.crowd import PERFECT, TYPICAL, Crowd, Profile
 from annotation.simulation.http.report import run_lines, worker_lines
 from annotation.simulation.http.run import Crew, crowd_work
@@ -111,16 +111,21 @@ class Command(DatabaseCommand):
             campaign=campaign, crowd=crowd, limit=options["limit"], done=progress.step
         )
         progress.finish()
+        starved = run.starved
         if options["review"]:
-            self._review(campaign)
+            # With a limit the crowd may go on another time.
+            self._review(campaign, crowd_is_done=options["limit"] is None)
+            starved = OpenQuestion.objects.filter(campaign=campaign).count() if starved else 0
         self.stdout.write(f"{run.judgments:,} judgments recorded now; in all:\n")
         self.stdout.write(campaign_report(campaign).render(), ending="")
-        if run.starved:
-            self.stdout.write(f"{run.starved:,} questions that none of these workers may answer")
+        if starved:
+            self.stdout.write(f"{starved:,} questions that none of these workers may answer")
 
-    def _review(self, campaign: Campaign) -> None:
+    def _review(self, campaign: Campaign, *, crowd_is_done: bool) -> None:
         progress = Progress(sys.stderr, what="images reviewed")
-        settled = campaign_review(campaign=campaign, done=progress.step)
+        settled = campaign_review(
+            campaign=campaign, crowd_is_done=crowd_is_done, done=progress.step
+        )
         progress.finish()
         count = settled.total()
         chains = f"{count:,} chain{'' if count == 1 else 's'}"
@@ -152,7 +157,7 @@ class Command(DatabaseCommand):
             raise CommandError(str(error)) from None
         progress.finish()
         if options["review"]:
-            self._review(campaign)
+            self._review(campaign, crowd_is_done=not run.cut_short)
         self.stdout.write(campaign_report(campaign).render())
         self.stdout.write("\n".join([*run_lines(run), "", *worker_lines(campaign, run.workers)]))
         failed = [worker for worker in run.workers if worker.failure is not None]
