@@ -129,7 +129,7 @@ def site_answers(host: str, port: int) -> bool:
         connection.close()
 
 
-def announcement(host: str, port: int, crowd: str) -> str:
+def announcement(host: str, port: int, crowd: str, level: str = LEVEL) -> str:
     """Return what to open and how to sign in.
 
     Creates the demo accounts if they are missing, but only where nobody else can reach them.
@@ -147,7 +147,8 @@ def announcement(host: str, port: int, crowd: str) -> str:
     else:
         lines.append("  Others can reach it, so no demo accounts: manage.py createsuperuser")
     lines.append(f"  HITs are published on {crowd}.")
-    lines.append("  From here on only what goes wrong is told; more with CHAINBOX_LOG_LEVEL=INFO.")
+    if level not in TALKING:
+        lines.append("  From here on only what goes wrong is told; more: CHAINBOX_LOG_LEVEL=INFO")
     return "\n".join([*lines, "  Stop with Ctrl-C.", ""])
 
 
@@ -225,7 +226,7 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupted)
     try:
-        words = announcement(host, port, crowd_connect(host, port))
+        words = announcement(host, port, crowd_connect(host, port), level)
         for name, command in commands(host, port, level).items():
             children.append(start(name, command))
         return watch(children, host, port, words)

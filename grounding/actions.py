@@ -69,15 +69,15 @@ def experiment_take() -> Experiment | None:
     live = Experiment.objects.filter(
         status__in=[ExperimentStatus.WAITING, ExperimentStatus.RUNNING]
     ).order_by("pk")
-    # Held while we choose, so that no two workers find the same room.
-    list(live.select_for_update().values_list("pk", flat=True))
+    # Held while we choose among them, so that no two workers find the same room, or experiment.
+    held = list(live.select_for_update().values_list("pk", flat=True))
     alive = Experiment.objects.filter(status=ExperimentStatus.RUNNING, beat_at__gte=Now() - SILENCE)
     if alive.count() >= settings.CHAINBOX_EXPERIMENTS_AT_ONCE:
         return None
     due = Q(status=ExperimentStatus.WAITING) | Q(
         status=ExperimentStatus.RUNNING, beat_at__lt=Now() - SILENCE
     )
-    found = Experiment.objects.filter(due).order_by("created_at", "pk").first()
+    found = Experiment.objects.filter(due, pk__in=held).order_by("created_at", "pk").first()
     if found is None:
         return None
     found.attempt += 1

@@ -3,6 +3,7 @@
 import json
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import repeat
@@ -18,7 +19,7 @@ from grounding.pipeline.claims import tidy_folders
 from grounding.pipeline.covariances import Covariances
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.extraction import available_cores, extract, open_store
-from grounding.pipeline.photos import Photo, find_photos, photo_table
+from grounding.pipeline.photos import Photo, find_photos
 from grounding.pipeline.plans import SHARD_ITEMS, Shard, plan
 from grounding.pipeline.reporting import Report, silent
 from grounding.pipeline.store import FeatureKey, FeatureKind, FeatureStore, opened
@@ -60,14 +61,15 @@ class Order(msgspec.Struct, frozen=True):
 class PassPart(msgspec.Struct, frozen=True):
     """A part of the pass over the training pairs, for another worker. Can be sent as JSON.
 
-    `images` have their features in the store of `kind`; `encoder` and `made` are files, what the
-    captions are encoded by and where the part's covariances go.
+    `images` are ids with the SHA-256 of the photo, by which its feature is found in the store of
+    `kind`; `encoder` and `made` are files: what captions are encoded by, and where the part's
+    covariances go.
     """
 
     release: str
     store: str
     kind: FeatureKind
-    images: tuple[str, ...]
+    images: tuple[tuple[str, str], ...]
     encoder: str
     made: str
 
@@ -84,6 +86,8 @@ class Figures(NamedTuple):
 Share = Callable[[Sequence[Shard]], None]
 # Told the parts of a pass, whose encoder is written; yields whether each is made, in their order.
 SharePass = Callable[[Sequence[PassPart]], Iterator[bool]]
+# A runner that has given no sign for so long waits no more. It gives one by touching the encoder.
+SILENT_SECONDS = 600
 
 
 def run_order(
@@ -140,7 +144,7 @@ def run_order(
         # mps has no float64, which the decompositions need.
         device="cpu" if order.network.device == "mps" else order.network.device,
         part_images=order.part_images,
-        shared=partial(_shared, order, store.kind, share_pass),
+        shared=partial(_shared, order, store.kind, photos, share_pass),
     )
     left_out = len(missing) + len(unusable)
     about = {
@@ -160,6 +164,7 @@ def run_order(
 def _shared(
     order: Order,
     kind: FeatureKind,
+    photos: Mapping[str, Photo],
     share_pass: SharePass | None,
     parts: Sequence[Split],
     encoder: TextEncoder,
@@ -178,7 +183,7 @@ def _shared(
                 release=order.release,
                 store=order.store,
                 kind=kind,
-                images=part.images,
+                images=tuple((image, photos[image].sha256) for image in part.images),
                 encoder=str(Path(folder) / ENCODER),
                 made=str(Path(folder) / f"{number}.npz"),
             )
@@ -193,21 +198,29 @@ def _shared(
 def part_gather(part: PassPart) -> None:
     """Make a part of a pass for whoever asked for it, unless it is there or nobody waits for it."""
     made = Path(part.made)
-    if made.exists() or not Path(part.encoder).exists():
+    if made.exists() or not is_awaited(part):
         return
     captions = {
         image: [sentence.tokens for sentence in read_sentences(Path(part.release), image)]
-        for image in part.images
+        for image, _ in part.images
     }
+    hashes = dict(part.images)
     store = opened(Path(part.store), part.kind)
-    photos = photo_table(Path(part.store))
     found = gather_pairs(
-        Split(part.images, captions),
-        lambda images: store.read([FeatureKey(photos[image].sha256, None) for image in images]),
+        Split(tuple(hashes), captions),
+        lambda images: store.read([FeatureKey(hashes[image], None) for image in images]),
         TextEncoder.read(part.encoder),
     )
-    if made.parent.is_dir():
+    if is_awaited(part):
         found.write(made)
+
+
+def is_awaited(part: PassPart) -> bool:
+    """Tell whether somebody still waits for the part: its encoder is there and was touched."""
+    try:
+        return time.time() - Path(part.encoder).stat().st_mtime < SILENT_SECONDS
+    except FileNotFoundError:
+        return False
 
 
 def metrics_of(result: Result) -> dict[str, Any]:

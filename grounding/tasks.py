@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from celery import current_app, shared_task
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
+from kombu.exceptions import OperationalError
 
 from grounding.actions import (
     AbandonedError,
@@ -44,10 +45,12 @@ GPU = "gpu"
 # How often a page can learn how far an experiment is, and how often a sign of life is due.
 TELL_SECONDS, BEAT_SECONDS = 1.0, 15.0
 # How long workers have to say which queues they serve.
-ASK_SECONDS = 1.0
+ASK_SECONDS = 1
 # If those who were asked to extract make nothing for this long, we do it ourselves.
 PATIENCE_SECONDS = 120.0
 LOOK_SECONDS = 0.5
+# What a broker that is away makes of a call: what nobody can be told of, we do ourselves.
+BROKER_ERRORS = (OperationalError, OSError)
 # Where chance alone has so much recall, in percent, there is little left to measure.
 FEW_BY_CHANCE = 50
 
@@ -100,7 +103,7 @@ def experiment_run(experiment: Experiment) -> None:
                 order,
                 report=report,
                 share=lambda shards: shards_share(order, shards, report),
-                share_pass=pass_share,
+                share_pass=lambda parts: pass_share(parts, report),
             )
             write_figures(experiment.folder, figures)
         notes = "\n".join(_notes(figures))
@@ -189,7 +192,7 @@ def _told(experiment: Experiment) -> Iterator[Report]:
                     experiment_progress(
                         experiment=experiment, step=step.capitalize(), done=done, total=total
                     )
-                except DatabaseError:
+                except Error:
                     # It may be back before anybody takes us for dead.
                     log.warning("%s: its progress could not be noted", experiment, exc_info=True)
                     connection.close()
@@ -214,10 +217,14 @@ def shards_share(order: "Order", shards: Sequence["Shard"], report: Report) -> N
     if not gpu_is_served():
         return
     text = msgspec.json.encode(order).decode()
-    for shard in shards:
-        grounding_extract.apply_async(
-            (text, msgspec.json.encode(shard).decode()), queue=GPU, retry=False
-        )
+    try:
+        for shard in shards:
+            grounding_extract.apply_async(
+                (text, msgspec.json.encode(shard).decode()), queue=GPU, retry=False
+            )
+    except BROKER_ERRORS as error:
+        log.warning("extraction is not shared: %s", error)
+        return
     _, store = _network(text)
     total = sum(shard.items for shard in shards)
     left, since = list(shards), time.monotonic()
@@ -229,38 +236,69 @@ def shards_share(order: "Order", shards: Sequence["Shard"], report: Report) -> N
         report("extracting features", total - sum(shard.items for shard in left), total)
 
 
-def pass_share(parts: Sequence["PassPart"]) -> Iterator[bool]:
+def pass_share(parts: Sequence["PassPart"], report: Report) -> Iterator[bool]:
     """Have those who serve the queue make the parts of a pass; yield whether each is made.
 
     The parts are taken up in their order, so that few of them lie on the disk at a time.
     """
-    is_served = gpu_is_served()
-    if is_served:
+    if not gpu_is_served() or not _sent(parts):
+        yield from [False] * len(parts)
+        return
+    yield from parts_awaited(parts, report)
+
+
+def _sent(parts: Sequence["PassPart"]) -> bool:
+    try:
         for part in parts:
             message = msgspec.json.encode(part).decode()
             grounding_gather.apply_async((message,), queue=GPU, retry=False)
+    except BROKER_ERRORS as error:
+        log.warning("the pass is not shared: %s", error)
+        return False
+    return True
+
+
+def parts_awaited(
+    parts: Sequence["PassPart"], report: Report, patience: float = PATIENCE_SECONDS
+) -> Iterator[bool]:
+    """Yield for part after part whether it is made; wait for it while new ones come.
+
+    When patience ends, those who are still at work are told by taking the encoder away.
+    """
+    encoder = Path(parts[0].encoder)
     files = [Path(part.made) for part in parts]
+    total, done = sum(len(part.images) for part in parts), 0
     since, there = time.monotonic(), 0
-    for file in files:
-        while is_served and not file.exists():
-            now = time.monotonic()
-            # Those that are taken up are gone: what counts is that new ones come.
+    for part, file in zip(parts, files, strict=True):
+        while encoder.exists() and not file.exists():
+            encoder.touch()
+            report("gathering covariances", done, total)
             count = sum(other.exists() for other in files)
             if count > there:
-                since = now
+                since = time.monotonic()
             there = count
-            is_served = now - since < PATIENCE_SECONDS
+            if time.monotonic() - since > patience:
+                encoder.unlink()
             time.sleep(LOOK_SECONDS)
         is_made = file.exists()
         yield is_made
+        # Whoever takes a part up removes it: only new ones are a sign that somebody is at work.
         there -= is_made
+        done += len(part.images)
 
 
 def gpu_is_served() -> bool:
     """Ask the workers whether any of them serves the queue; without Redis nobody can be asked."""
     if not settings.REDIS_URL:
         return False
-    replies = current_app.control.inspect(timeout=ASK_SECONDS).active_queues() or {}
+    try:
+        with current_app.connection_for_write() as connected:
+            connected.ensure_connection(max_retries=1, timeout=ASK_SECONDS)
+            asked = current_app.control.inspect(timeout=ASK_SECONDS, connection=connected)
+            replies = asked.active_queues() or {}
+    except BROKER_ERRORS as error:
+        log.warning("nobody could be asked who serves the queue %s: %s", GPU, error)
+        return False
     return any(queue["name"] == GPU for queues in replies.values() for queue in queues)
 
 

@@ -20,7 +20,8 @@ from grounding.pipeline.errors import GroundingError
 # So many pairs go into one float32 product before it is added to the float64 sums: enough for the
 # product to run at full speed, and few enough for its rounding errors to stay near 1e-6.
 BLOCK = 4096
-_NAMES = ("count", "mean_x", "mean_y", "scatter_xx", "scatter_yy", "scatter_xy")
+_SCATTERS = ("scatter_xx", "scatter_yy", "scatter_xy")
+_NAMES = ("count", "mean_x", "mean_y", *_SCATTERS)
 
 
 class Covariances(msgspec.Struct, frozen=True, eq=False):
@@ -38,10 +39,15 @@ class Covariances(msgspec.Struct, frozen=True, eq=False):
     scatter_xy: Float64
 
     def __add__(self, other: Self) -> "Covariances":
-        """Return the covariances of both sets of pairs together (Chan, Golub & LeVeque, 1979).
+        """Return the covariances of both sets of pairs together."""
+        copies = {name: numpy.array(getattr(self, name)) for name in _SCATTERS}
+        return msgspec.structs.replace(self, **copies).absorb(other)
 
-        scatter = scatter₁ + scatter₂ + (n₁ n₂ / n) δ δᵀ, where δ = mean₂ − mean₁. Nothing large
-        is subtracted from anything large, so no digits are lost.
+    def absorb(self, other: Self) -> "Covariances":
+        """Return the same sum in our own memory: what we were must not be used any more.
+
+        scatter = scatter₁ + scatter₂ + (n₁ n₂ / n) δ δᵀ, where δ = mean₂ − mean₁ (Chan, Golub &
+        LeVeque, 1979). Nothing large is subtracted from anything large, so no digits are lost.
         """
         if self.scatter_xy.shape != other.scatter_xy.shape:
             raise ValueError(
@@ -52,14 +58,16 @@ class Covariances(msgspec.Struct, frozen=True, eq=False):
             return other if not self.count else self
         count = self.count + other.count
         step_x, step_y = other.mean_x - self.mean_x, other.mean_y - self.mean_y
-        weight = self.count * other.count / count
-        return Covariances(
+        steps = ((step_x, step_x), (step_y, step_y), (step_x, step_y))
+        for name, (left, right) in zip(_SCATTERS, steps, strict=True):
+            scatter = getattr(self, name)
+            scatter += getattr(other, name)
+            _add_outer(scatter, self.count * other.count / count, left, right)
+        return msgspec.structs.replace(
+            self,
             count=count,
             mean_x=self.mean_x + step_x * (other.count / count),
             mean_y=self.mean_y + step_y * (other.count / count),
-            scatter_xx=_add_outer(self.scatter_xx + other.scatter_xx, weight, step_x, step_x),
-            scatter_yy=_add_outer(self.scatter_yy + other.scatter_yy, weight, step_y, step_y),
-            scatter_xy=_add_outer(self.scatter_xy + other.scatter_xy, weight, step_x, step_y),
         )
 
     def write(self, path: str | Path) -> None:

@@ -185,47 +185,45 @@ def gather_parts(
     report: Report = silent,
     device: str | None = None,
 ) -> Covariances:
-    """Add up the covariances of all parts, and make those that nobody has made."""
+    """Add up the covariances of all parts, and make those that nobody has made.
+
+    Two sets of them are in memory at a time: our sum and the others', or theirs and the next.
+    """
     every = sum(len(part.images) for part in parts)
-    total: Covariances | None = None
+    ours = CovarianceSum(device)
+    theirs: Covariances | None = None
     done = 0
-
-    def progress(images: int) -> None:
-        report("gathering covariances", done + images, every)
-
-    for part, found in zip(parts, made, strict=False):
-        one = found or gather_pairs(part, features, encoder, progress=progress, device=device)
-        total = one if total is None else total + one
-        progress(len(part.images))
+    for part in parts:
+        found = next(made, None)
+        if found is None:
+            for images, x, y in _blocks(part, features, encoder):
+                ours.add(x, y)
+                done += len(images)
+                report("gathering covariances", done, every)
+            continue
+        theirs = found if theirs is None else theirs.absorb(found)
         done += len(part.images)
-    assert total is not None  # a split has an image at least, so there is a part
-    return total
+        report("gathering covariances", done, every)
+    if theirs is None:
+        return ours.result()
+    return theirs.absorb(ours.result()) if ours.count else theirs
 
 
 def gather_pairs(
-    split: Split,
-    features: ImageFeatures,
-    encoder: TextEncoder,
-    *,
-    progress: Callable[[int], None] = lambda images: None,
-    device: str | None = None,
+    split: Split, features: ImageFeatures, encoder: TextEncoder, device: str | None = None
 ) -> Covariances:
     """Gather the covariances of all (image, caption) pairs of a split, or of a part of one."""
-    total = CovarianceSum(device)
-    for done, (images, x, y) in _blocks(split, features, encoder):
-        total.add(x, y)
-        progress(done + len(images))
-    return total.result()
+    return gather_parts([split], repeat(None), features, encoder, device=device)
 
 
 def _blocks(
     split: Split, features: ImageFeatures, encoder: TextEncoder
-) -> Iterator[tuple[int, tuple[Sequence[str], Float32, Float32]]]:
+) -> Iterator[tuple[Sequence[str], Float32, Float32]]:
     for start in range(0, len(split.images), IMAGES_AT_ONCE):
         images = split.images[start : start + IMAGES_AT_ONCE]
         counts = [len(split.captions[image]) for image in images]
         x = numpy.repeat(features(images), counts, axis=0)
-        yield start, (images, x, encoder.encode(split.texts(images)))
+        yield images, x, encoder.encode(split.texts(images))
 
 
 def split_features(

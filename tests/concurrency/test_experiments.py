@@ -22,7 +22,7 @@ def test_no_more_are_taken_up_than_may_be_at_once(at_once: int, settings: Settin
         Experiment(recipe="image_sentence", release="one", vectors="captions")
         for _ in range(WORKERS)
     )
-    start = Barrier(WORKERS)
+    start = Barrier(WORKERS, timeout=60)
 
     def take(_: int) -> int | None:
         try:

@@ -16,19 +16,20 @@ def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
     from grounding.pipeline.plans import Shard
+    from grounding.pipeline.reporting import silent
     from grounding.running import Order, PassPart, network_of, run_order
     from grounding.tasks import pass_share, shards_share
 
     order = msgspec.json.decode(sys.argv[1], type=Order)
 
     def share(shards: Sequence[Shard]) -> None:
-        shards_share(order, shards, lambda what, done, total: None)
+        shards_share(order, shards, silent)
         _, store = network_of(order)
         left = [shard for shard in shards if not store.shard_path(shard.name).exists()]
         print(f"{len(left)} of {len(shards)} left")
 
     def share_pass(parts: Sequence[PassPart]) -> Iterator[bool]:
-        for part, is_made in zip(parts, pass_share(parts), strict=True):
+        for part, is_made in zip(parts, pass_share(parts, silent), strict=True):
             print(f"part of {len(part.images)} images {'made' if is_made else 'left'}")
             yield is_made
 

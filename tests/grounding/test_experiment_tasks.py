@@ -6,23 +6,34 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 import pytest
+from celery import current_app
 from pytest_django.fixtures import Settings
 
 import annotation
 from grounding.actions import experiment_start, experiment_take
 from grounding.models import Experiment, ExperimentStatus
+from grounding.pipeline.claims import tidy_folders
+from grounding.pipeline.reporting import silent
 from grounding.pipeline.store import FeatureKind
 from grounding.recipes.image_sentence import Settings as Recipe
-from grounding.running import Network, Order, PassPart, part_gather, run_order
-from grounding.tasks import experiment_run, grounding_work, pass_share
+from grounding.running import Network, Order, PassPart, is_awaited, part_gather, run_order
+from grounding.tasks import (
+    experiment_run,
+    gpu_is_served,
+    grounding_work,
+    parts_awaited,
+    pass_share,
+)
 from tests.grounding.small import contents
 from tests.processes import ROOT, environment, wait_for
+from tests.services import free_port
 
 DEMO = Path(annotation.__file__).parent / "demo"
 
@@ -85,19 +96,73 @@ def test_what_cannot_be_done_is_said_in_the_row(folders: Path) -> None:
 
 
 def part_in(folder: Path, number: int) -> PassPart:
-    kind = FeatureKind("network", "whole", "float16")
-    made = str(folder / f"{number}.npz")
-    return PassPart(str(DEMO), str(folder), kind, ("cat",), str(folder / "encoder.npz"), made)
+    return PassPart(
+        release=str(DEMO),
+        store=str(folder),
+        kind=FeatureKind("network", "whole", "float16"),
+        images=(("cat", 64 * "0"),),
+        encoder=str(folder / "encoder.npz"),
+        made=str(folder / f"{number}.npz"),
+    )
 
 
 def test_parts_of_a_pass_are_left_to_us_where_nobody_serves_the_queue(tmp_path: Path) -> None:
-    assert list(pass_share([part_in(tmp_path, 1), part_in(tmp_path, 2)])) == [False, False]
+    parts = [part_in(tmp_path, 1), part_in(tmp_path, 2)]
+    assert list(pass_share(parts, silent)) == [False, False]
+
+
+def test_a_broker_that_is_away_serves_nobody(settings: Settings) -> None:
+    settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
+    before = current_app.conf.broker_url
+    current_app.conf.update(broker_url=settings.REDIS_URL)
+    try:
+        assert not gpu_is_served()
+    finally:
+        current_app.conf.update(broker_url=before)
+
+
+def test_parts_are_awaited_while_new_ones_come_and_no_longer(tmp_path: Path) -> None:
+    parts = [part_in(tmp_path, number) for number in range(4)]
+    encoder = tmp_path / "encoder.npz"
+    encoder.touch()
+    os.utime(encoder, (1, 1))
+    reports: list[tuple[str, int, int]] = []
+    awaited = parts_awaited(parts, lambda *told: reports.append(told), patience=1.5)
+    Path(parts[0].made).touch()
+    assert next(awaited)
+    # Taken up, as by who adds it; the second comes while we wait, out of turn with the third.
+    Path(parts[0].made).unlink()
+    threading.Timer(1.0, Path(parts[2].made).touch).start()
+    threading.Timer(2.0, Path(parts[1].made).touch).start()
+    assert next(awaited)
+    assert encoder.stat().st_mtime > 1, "it is touched, as a sign that somebody waits"
+    Path(parts[1].made).unlink()
+    assert next(awaited)
+    Path(parts[2].made).unlink()
+    assert not next(awaited)
+    assert not encoder.exists(), "nobody waits any more"
+    assert list(awaited) == []
+    assert reports[-1] == ("gathering covariances", 3, 4)
 
 
 def test_a_part_that_nobody_waits_for_any_more_is_not_made(tmp_path: Path) -> None:
-    # Its encoder went with the folder.
-    part_gather(part_in(tmp_path / "gone", 1))
-    assert not (tmp_path / "gone").exists()
+    part_gather(part_in(tmp_path, 1))
+    encoder = tmp_path / "encoder.npz"
+    encoder.touch()
+    assert is_awaited(part_in(tmp_path, 1))
+    # Whoever wanted it was killed an hour ago.
+    os.utime(encoder, (time.time() - 3600,) * 2)
+    part_gather(part_in(tmp_path, 1))
+    assert list(tmp_path.iterdir()) == [encoder]
+
+
+def test_folders_of_killed_passes_go_after_a_day(tmp_path: Path) -> None:
+    for name, days in (("pass-old", 2), ("pass-new", 0), ("shards", 2)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+        os.utime(tmp_path / name, (time.time() - days * 24 * 3600,) * 2)
+    tidy_folders(tmp_path, "pass-")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pass-new", "shards"]
 
 
 @contextmanager
@@ -161,7 +226,7 @@ def test_two_celery_workers_give_the_same_as_one_process(tmp_path: Path, redis_u
     assert (sum(shards), sum(parts)) == (5, 3)
     assert all(shards), "and both of them"
     assert all(parts), "the pass, too"
-    assert json.loads(found) == pytest.approx(by_one.space.correlations.tolist(), abs=1e-12)
+    assert json.loads(found) == pytest.approx(by_one.space.correlations.tolist(), abs=1e-6)
     assert not list((tmp_path / "shared").glob("pass-*"))
     alone, shared = contents(tmp_path / "alone"), contents(tmp_path / "shared")
     assert alone == shared

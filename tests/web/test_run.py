@@ -125,6 +125,7 @@ def test_stops_whole(running: Running, how: signal.Signals) -> None:
     assert "admin / chainbox-admin" in printed
     assert "worker / chainbox-worker" in printed
     assert "HITs are published on this site's own marketplace" in printed
+    assert "only what goes wrong" not in printed
     check_crowd(running)
     running.process.send_signal(how)
     assert running.process.wait(timeout=60) == 0, running.printed()
