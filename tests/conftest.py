@@ -18,8 +18,33 @@ from tests.browsers import ARGUMENTS, find_chromium
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_serialized_rollback", "live_server"}
 
 
-@pytest.hookimpl(tryfirst=True)  # before -m chooses
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)  # before -m chooses, and after all are in their random order
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark every test that uses the database, and let long ones begin first."""
+    mark_database(items)
+    result = yield
+    items[:] = long_ones_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT") or 1))
+    return result
+
+
+def long_ones_first(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
+    """Deal the long tests out to the starts of the shares that the processes begin with.
+
+    Always in the same way: so it is always the same ones that share the machine.
+    """
+    long = [item for item in items if item.get_closest_marker("long")]
+    long.sort(key=lambda item: item.nodeid)
+    others = [item for item in items if not item.get_closest_marker("long")]
+    ordered: list[pytest.Item] = []
+    for number in range(processes):
+        share = long[number::processes]
+        end = len(items) * (number + 1) // processes - len(ordered) - len(share)
+        ordered += share + others[:end]
+        others = others[end:]
+    return ordered
+
+
+def mark_database(items: list[pytest.Item]) -> None:
     """Mark every test that uses the database, so that they can be run on PostgreSQL too."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))

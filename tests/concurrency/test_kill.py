@@ -91,6 +91,7 @@ def sites(postgres_url: str, tmp_path: Path) -> Iterator[list[Site]]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.postgres
 def test_killed_at_random_points_the_simulation_ends_as_if_it_had_not_been(
     sites: list[Site],

@@ -53,6 +53,7 @@ from tests.marketplace.people import make_requester
 from tests.web.campaigns import small_campaign
 
 pytestmark = [
+    pytest.mark.long,
     *(pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)),
     pytest.mark.usefixtures("_no_deadlock"),
 ]

@@ -37,6 +37,7 @@ from tests.concurrency.crowds import (
 )
 
 pytestmark = [
+    pytest.mark.long,
     *(pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)),
     pytest.mark.usefixtures("_no_deadlock"),
 ]

@@ -24,6 +24,7 @@ from tests.concurrency.crowds import (
 from tests.sizes import WHOLE
 
 pytestmark = [
+    pytest.mark.long,
     *(pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)),
     pytest.mark.whole,
     pytest.mark.usefixtures("_no_deadlock"),

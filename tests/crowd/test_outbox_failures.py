@@ -61,6 +61,7 @@ def all_fired(breaker: Breaker, planned: Counter[Fault]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_publishing_fails_at_every_step(
@@ -81,6 +82,7 @@ def test_publishing_fails_at_every_step(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_paying_fails_at_every_step(

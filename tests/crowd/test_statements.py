@@ -19,7 +19,7 @@ from tests.corpora import campaign_with_images
 from tests.crowd.work import hit_of, submitted, turn
 from tests.web.task_pages import agree
 
-pytestmark = [pytest.mark.slow, pytest.mark.once, pytest.mark.django_db]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.once, pytest.mark.django_db]
 
 TO_LOAD = 10
 TO_SUBMIT = 60

@@ -44,6 +44,7 @@ def fifth(public_dataset: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.once
 @pytest.mark.django_db
 def test_import_and_release_give_every_byte_back(fifth: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from annotation.pipeline.release import (
 from annotation.pipeline.statistics import dataset_statistics
 from annotation.pipeline.statistics_report import PAPER_TOTALS, PAPER_TYPES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 # Edited by hand: some of their objects have other white space than tabs.
 UNUSUAL = {

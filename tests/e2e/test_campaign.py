@@ -25,7 +25,7 @@ from tests.e2e.site import Site, running_site
 from tests.processes import ROOT
 from tests.sizes import WHOLE
 
-pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.whole]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.postgres, pytest.mark.whole]
 
 PUBLIC = "public"
 IMAGES = 100

@@ -24,7 +24,7 @@ from tests.e2e.site import Site, running_site
 from tests.processes import ROOT, wait_for
 from tests.services import redis
 
-pytestmark = [pytest.mark.slow, pytest.mark.postgres]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.postgres]
 
 SEED = 20
 WORKERS = 6

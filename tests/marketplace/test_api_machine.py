@@ -248,6 +248,7 @@ def _reachable(before: Any, after: Any, steps: dict[Any, tuple[Any, ...]]) -> bo
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_whatever_is_called(live_server: LiveServer) -> None:
