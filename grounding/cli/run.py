@@ -183,7 +183,7 @@ def _lines(name: str, scores: "Scores") -> list[str]:
         halves = [(intervals[key].high - intervals[key].low) / 2 for key in ("r1", "r5", "r10")]
         median = intervals["median_rank"]
         return "".join(f"{f'±{half:.1f}':>7}" for half in halves) + (
-            f"{f'{median.low:g}–{median.high:g}':>9}"
+            f"{f'{median.low:.0f}–{median.high:.0f}':>9}"
         )
 
     return [
