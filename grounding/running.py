@@ -1,35 +1,29 @@
 """An experiment from what was ordered to its figures, for the command line and for workers."""
 
 import json
-import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from annotation.pipeline.release import read_sentences, read_splits
+from grounding.passes import SharePass, shared_pass
 from grounding.pipeline.arrays import Float32
 from grounding.pipeline.backbones import Backbone, load_backbone
-from grounding.pipeline.claims import tidy_folders
-from grounding.pipeline.covariances import Covariances
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.extraction import available_cores, extract, open_store
 from grounding.pipeline.photos import Photo, find_photos
 from grounding.pipeline.plans import SHARD_ITEMS, Shard, plan
 from grounding.pipeline.reporting import Report, silent
-from grounding.pipeline.store import FeatureKey, FeatureKind, FeatureStore, opened
-from grounding.pipeline.text_features import TextEncoder, vocabulary_of
+from grounding.pipeline.store import FeatureKey, FeatureStore
+from grounding.pipeline.text_features import vocabulary_of
 from grounding.pipeline.word_vectors import load_word_vectors
 from grounding.recipes import image_sentence
-from grounding.recipes.image_sentence import PART_IMAGES, Result, Settings, Split, gather_pairs
+from grounding.recipes.image_sentence import PART_IMAGES, Result, Settings, Split
 
-# Where the parts of a pass are, in the store's folder, and what captions are encoded by.
-PASS, ENCODER = "pass-", "encoder.npz"
 WAYS = ("image_to_sentence", "sentence_to_image")
 
 
@@ -58,22 +52,6 @@ class Order(msgspec.Struct, frozen=True):
     part_images: int = PART_IMAGES
 
 
-class PassPart(msgspec.Struct, frozen=True):
-    """A part of the pass over the training pairs, for another worker. Can be sent as JSON.
-
-    `images` are ids with the SHA-256 of the photo, by which its feature is found in the store of
-    `kind`; `encoder` and `made` are files: what captions are encoded by, and where the part's
-    covariances go.
-    """
-
-    release: str
-    store: str
-    kind: FeatureKind
-    images: tuple[tuple[str, str], ...]
-    encoder: str
-    made: str
-
-
 class Figures(NamedTuple):
     """What came of it; `about` says how, for settings.json."""
 
@@ -84,10 +62,6 @@ class Figures(NamedTuple):
 
 # Told which shards the store lacks before we make them ourselves: others may help.
 Share = Callable[[Sequence[Shard]], None]
-# Told the parts of a pass, whose encoder is written; yields whether each is made, in their order.
-SharePass = Callable[[Sequence[PassPart]], Iterator[bool]]
-# A runner that has given no sign for so long waits no more. It gives one by touching the encoder.
-SILENT_SECONDS = 600
 
 
 def run_order(
@@ -144,7 +118,7 @@ def run_order(
         # mps has no float64, which the decompositions need.
         device="cpu" if order.network.device == "mps" else order.network.device,
         part_images=order.part_images,
-        shared=partial(_shared, order, store.kind, photos, share_pass),
+        shared=partial(shared_pass, order.release, store, photos, share_pass),
     )
     left_out = len(missing) + len(unusable)
     about = {
@@ -159,68 +133,6 @@ def run_order(
         "words": msgspec.to_builtins(result.coverage),
     }
     return Figures(result, about, left_out)
-
-
-def _shared(
-    order: Order,
-    kind: FeatureKind,
-    photos: Mapping[str, Photo],
-    share_pass: SharePass | None,
-    parts: Sequence[Split],
-    encoder: TextEncoder,
-) -> Iterator[Covariances | None]:
-    """Yield the parts of a pass that others make; their files are only there on the way."""
-    if share_pass is None or len(parts) < 2:
-        yield from repeat(None)
-        return
-    root = Path(order.store)
-    tidy_folders(root, PASS)
-    # Somebody may still write into it when we are done with it: then it goes another day.
-    with tempfile.TemporaryDirectory(prefix=PASS, dir=root, ignore_cleanup_errors=True) as folder:
-        encoder.write(Path(folder) / ENCODER)
-        wanted = [
-            PassPart(
-                release=order.release,
-                store=order.store,
-                kind=kind,
-                images=tuple((image, photos[image].sha256) for image in part.images),
-                encoder=str(Path(folder) / ENCODER),
-                made=str(Path(folder) / f"{number}.npz"),
-            )
-            for number, part in enumerate(parts)
-        ]
-        for part, is_made in zip(wanted, share_pass(wanted), strict=True):
-            yield Covariances.read(part.made) if is_made else None
-            # One of them is a gigabyte at the paper's size.
-            Path(part.made).unlink(missing_ok=True)
-
-
-def part_gather(part: PassPart) -> None:
-    """Make a part of a pass for whoever asked for it, unless it is there or nobody waits for it."""
-    made = Path(part.made)
-    if made.exists() or not is_awaited(part):
-        return
-    captions = {
-        image: [sentence.tokens for sentence in read_sentences(Path(part.release), image)]
-        for image, _ in part.images
-    }
-    hashes = dict(part.images)
-    store = opened(Path(part.store), part.kind)
-    found = gather_pairs(
-        Split(tuple(hashes), captions),
-        lambda images: store.read([FeatureKey(hashes[image], None) for image in images]),
-        TextEncoder.read(part.encoder),
-    )
-    if is_awaited(part):
-        found.write(made)
-
-
-def is_awaited(part: PassPart) -> bool:
-    """Tell whether somebody still waits for the part: its encoder is there and was touched."""
-    try:
-        return time.time() - Path(part.encoder).stat().st_mtime < SILENT_SECONDS
-    except FileNotFoundError:
-        return False
 
 
 def metrics_of(result: Result) -> dict[str, Any]:

@@ -34,10 +34,11 @@ from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.reporting import Report
 
 if TYPE_CHECKING:
+    from grounding.passes import PassPart
     from grounding.pipeline.backbones import Backbone
     from grounding.pipeline.plans import Shard
     from grounding.pipeline.store import FeatureStore
-    from grounding.running import Figures, Order, PassPart
+    from grounding.running import Figures, Order
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ def grounding_extract(order: str, shard: str) -> None:
 @shared_task(name="grounding_gather")
 def grounding_gather(part: str) -> None:
     """Make one part of the pass over the training pairs."""
-    from grounding.running import PassPart, part_gather
+    from grounding.passes import PassPart, part_gather
 
     part_gather(msgspec.json.decode(part, type=PassPart))
 

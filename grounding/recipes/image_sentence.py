@@ -187,7 +187,8 @@ def gather_parts(
 ) -> Covariances:
     """Add up the covariances of all parts, and make those that nobody has made.
 
-    Two sets of them are in memory at a time: our sum and the others', or theirs and the next.
+    Three sets of them are in memory at most: our sum, the others' and the next of theirs. Alone it
+    is one.
     """
     every = sum(len(part.images) for part in parts)
     ours = CovarianceSum(device)
@@ -202,6 +203,7 @@ def gather_parts(
                 report("gathering covariances", done, every)
             continue
         theirs = found if theirs is None else theirs.absorb(found)
+        del found  # its memory, before the next is read
         done += len(part.images)
         report("gathering covariances", done, every)
     if theirs is None:

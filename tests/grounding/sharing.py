@@ -15,9 +15,10 @@ import msgspec
 def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
+    from grounding.passes import PassPart
     from grounding.pipeline.plans import Shard
     from grounding.pipeline.reporting import silent
-    from grounding.running import Order, PassPart, network_of, run_order
+    from grounding.running import Order, network_of, run_order
     from grounding.tasks import pass_share, shards_share
 
     order = msgspec.json.decode(sys.argv[1], type=Order)

@@ -19,11 +19,12 @@ from pytest_django.fixtures import Settings
 import annotation
 from grounding.actions import experiment_start, experiment_take
 from grounding.models import Experiment, ExperimentStatus
+from grounding.passes import PassPart, is_awaited, part_gather
 from grounding.pipeline.claims import tidy_folders
 from grounding.pipeline.reporting import silent
 from grounding.pipeline.store import FeatureKind
 from grounding.recipes.image_sentence import Settings as Recipe
-from grounding.running import Network, Order, PassPart, is_awaited, part_gather, run_order
+from grounding.running import Network, Order, run_order
 from grounding.tasks import (
     experiment_run,
     gpu_is_served,
