@@ -81,7 +81,7 @@ def terms_of_work(campaign: str, stage: Stage, guide: StageGuide, settings: Sett
         f"Most people take about {_about(count * SECONDS_PER_QUESTION[stage])} for all of them. "
         f"Once you have begun, they are kept for you for {_about(settings.sitting_seconds)}."
     )
-    title = f"{guide.title} Up to {_questions(count)} about photos"
+    title = f"{guide.title} (up to {_questions(count)} about photos)"
     holders = {
         "QualificationTypeId": QUALIFICATION,
         "Comparator": "GreaterThanOrEqualTo",
@@ -109,7 +109,7 @@ def terms_of_test(campaign: str, stage: Stage, guide: StageGuide, settings: Sett
         f"this kind, which{after}. {pay}. You can take it {tries}. "
         f"Most people take about {_about(count * SECONDS_PER_QUESTION[stage])}."
     )
-    title = f"Test: {guide.title} {_questions(count).capitalize()} about photos"
+    title = f"Test: {guide.title} ({_questions(count)} about photos)"
     newcomers = {
         "QualificationTypeId": QUALIFICATION,
         "Comparator": "DoesNotExist",

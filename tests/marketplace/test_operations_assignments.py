@@ -11,8 +11,8 @@ from marketplace.actions.assignments import assignment_return, assignment_submit
 from marketplace.models import Account, AccountKind, Assignment, Requester, Worker
 from marketplace.rules.questions import answers_xml
 from tests.marketplace.calls import operation, pages, refusal
+from tests.marketplace.hits import UNKNOWN, accept, create, submit
 from tests.marketplace.people import make_requester, make_worker
-from tests.marketplace.test_operations_hits import UNKNOWN, accept, create, submit
 
 
 def earnings(worker: Worker) -> int:

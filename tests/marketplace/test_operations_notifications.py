@@ -23,8 +23,8 @@ from marketplace.rules.destinations import destination_check, is_public
 from marketplace.rules.errors import RequestError
 from marketplace.tasks import marketplace_deliver, marketplace_dispose, marketplace_sweep
 from tests.marketplace.calls import operation, refusal
+from tests.marketplace.hits import TYPE, UNKNOWN, create, submit
 from tests.marketplace.people import make_requester
-from tests.marketplace.test_operations_hits import TYPE, UNKNOWN, create, submit
 from tests.marketplace.webhooks import Delivery, Webhook, webhook_server
 
 # Nobody listens there: the discard port.

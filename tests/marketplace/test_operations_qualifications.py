@@ -9,9 +9,7 @@ from marketplace.actions.assignments import WorkRefusedError
 from marketplace.actions.requests import qualification_request, request_refusal
 from marketplace.models import QualificationRequest, QualificationType, Requester, Worker
 from tests.marketplace.calls import operation, pages, refusal
-from tests.marketplace.people import make_requester, make_worker
-from tests.marketplace.qualification_tests import KEY, TEST
-from tests.marketplace.test_operations_hits import (
+from tests.marketplace.hits import (
     APPROVED,
     UNKNOWN,
     accept,
@@ -19,6 +17,8 @@ from tests.marketplace.test_operations_hits import (
     create,
     qualification_type,
 )
+from tests.marketplace.people import make_requester, make_worker
+from tests.marketplace.qualification_tests import KEY, TEST
 
 NAMED: dict[str, Any] = {
     "Name": "Draws tight boxes",

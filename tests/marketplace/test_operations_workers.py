@@ -7,8 +7,8 @@ import pytest
 from marketplace.actions.assignments import WorkRefusedError
 from marketplace.models import Message, Worker
 from tests.marketplace.calls import operation, pages, refusal
+from tests.marketplace.hits import accept, create, submit
 from tests.marketplace.people import make_worker
-from tests.marketplace.test_operations_hits import accept, create, submit
 
 
 @operation("GetAccountBalance")

@@ -10,8 +10,8 @@ from django.db import connection
 from marketplace.api.operations import OPERATIONS
 from marketplace.models import HIT, Account, BonusPayment, Requester
 from marketplace.rules.errors import RequestError
+from tests.marketplace.hits import HIT_VALUES, submit
 from tests.marketplace.people import make_requester, make_worker
-from tests.marketplace.test_operations_hits import HIT_VALUES, submit
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 AT_ONCE = 6

@@ -41,6 +41,15 @@ def test_they_are_what_create_hit_type_takes(make: Any, stage: Stage, shape: Any
     assert "{phrase}" not in terms.body
 
 
+def test_the_title_reads_well_whether_the_guides_ends_in_a_sign_or_not() -> None:
+    guide = replace(shipped_guide(Stage.DRAWING), title="Draw one box", test=())
+    settings = replace(SETTINGS, questions_per_hit=dict.fromkeys(Stage, 5))
+    work = body(terms_of_work("c", Stage.DRAWING, guide, settings))["Title"]
+    test = body(terms_of_test("c", Stage.DRAWING, guide, settings))["Title"]
+    assert work == "Draw one box (up to 5 questions about photos)"
+    assert test == "Test: Draw one box (0 questions about photos)"
+
+
 def test_long_words_are_cut() -> None:
     guide = StageGuide(title="T" * 300, question="Q" * 3000, guidelines=())
     words = body(terms_of_work("c", Stage.LINKS, guide, SETTINGS))
