@@ -12,6 +12,7 @@ from annotation.actions.campaigns import campaign_settings_change
 from annotation.actions.confirming import sitting_confirm
 from annotation.actions.facts import judgments_record
 from annotation.actions.guides import guide_save
+from annotation.actions.people import worker_ensure
 from annotation.actions.sittings import (
     SittingRefusedError,
     Trouble,
@@ -19,11 +20,12 @@ from annotation.actions.sittings import (
     sitting_open,
 )
 from annotation.hits.presenting import finished_reply, sitting_reply
-from annotation.models import Sitting, SittingKind, SittingQuestion, Worker
+from annotation.models import Fact, Sitting, SittingKind, SittingQuestion, Worker
+from annotation.pipeline.engine import open_questions
 from annotation.pipeline.facts import Judgment
 from annotation.pipeline.questions import Stage, question_from_key
 from annotation.pipeline.settings import CrowdSettings
-from tests.web.campaigns import image_named, small_campaign
+from tests.web.campaigns import image_named, judgment, small_campaign
 from tests.web.sitting_steps import drawing, keys_of, run_out, trouble
 from tests.web.task_pages import (
     agree,
@@ -73,6 +75,25 @@ def test_a_sitting_takes_the_oldest_questions_of_its_stage(campaign: models.Camp
     others = opened(claim_of(campaign, worker="A2"))
     assert len(keys(others)) == 1
     assert not set(keys(others)) & set(keys(sitting))
+
+
+def test_nearly_finished_images_come_first(campaign: models.Campaign) -> None:
+    """The oldest questions are of the first image; the last one is nearer to its end."""
+    campaign_settings_change(
+        campaign=campaign, questions_per_hit={stage.value: 1 for stage in Stage}
+    )
+    last = image_named(campaign, "third")
+    # The horse is settled there, in few or many steps; the men still wait for their link.
+    while questions := [
+        question
+        for question in open_questions(image_named(campaign, "third").stored_state.state)
+        if question.stage is not Stage.LINKS
+    ]:
+        worker = worker_ensure(name=f"of {Fact.objects.count()}").pk
+        judgments_record(image_id=last.pk, judgments=[judgment(worker, questions[0])])
+    taken = [opened(claim_of(campaign, worker=f"A{number}")) for number in range(3)]
+    names = [SittingQuestion.objects.get(sitting=one).image.name for one in taken]
+    assert names == ["third", "first", "second"]
 
 
 def test_the_same_call_returns_the_same_sitting(campaign: models.Campaign) -> None:
