@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from annotation import models
+from annotation.actions.sittings import sitting_open
 from annotation.hits.notifications import EVENT_TYPES, MAX_BYTES, MOST_EVENTS
 from annotation.models import HitStatus, SittingKind
 from annotation.selectors.clock import database_now
@@ -22,6 +23,7 @@ from marketplace.actions.notifications import event_body
 from marketplace.api.service import service
 from marketplace.models import Requester
 from tests.web.campaigns import small_campaign
+from tests.web.task_pages import agree, claim_of, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -141,6 +143,20 @@ def test_duplicates_and_any_order_come_to_the_same(hits: list[models.Hit]) -> No
     assert accepted
     assert returned
     assert (accepted.second, returned.second, is_free) == (9, 5, False)
+
+
+@pytest.mark.parametrize("type_", ["AssignmentReturned", "AssignmentAbandoned"])
+def test_what_was_given_back_goes_to_others_at_once(campaign: models.Campaign, type_: str) -> None:
+    sitting = opened(claim_of(campaign))
+    other = claim_of(campaign, worker="A2")
+    agree(other)
+    assert sitting_open(claim=other).sitting is None
+    for seconds, is_over in ((-5, False), (5, True)):
+        # Told of an earlier worker's time it changes nothing: this one has accepted since.
+        at = (sitting.opened_at + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        told = event(type_, sitting.hit_id, at) | {"AssignmentId": sitting.assignment_id}
+        assert send(body_of([told])).status_code == 200
+        assert (sitting_open(claim=other).sitting is not None) == is_over
 
 
 def test_what_concerns_nothing_of_ours_is_taken_and_forgotten(hits: list[models.Hit]) -> None:
