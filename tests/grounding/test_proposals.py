@@ -13,6 +13,7 @@ from grounding.pipeline.photos import find_photos
 from grounding.pipeline.proposals import EdgeBoxes, ProposalError, cached_proposals, thin_edges
 from grounding.pipeline.regions import BoxFileError, chain_boxes, gold_regions, read_boxes
 from tests.grounding.small import image_of, make_release, picture
+from tests.grounding.structured_forest import write_forest
 
 
 @settings(max_examples=30, deadline=None)
@@ -92,6 +93,22 @@ def test_proposals_are_kept_on_disk(tmp_path: Path) -> None:
     for name in names:
         np.testing.assert_array_equal(first[name], again[name])
     assert not cached_proposals(store, folder, photos, EdgeBoxes(16))["image-000"].size
+
+
+def test_the_edges_of_a_model_are_used_where_one_is_given(tmp_path: Path) -> None:
+    write_forest(tmp_path / "model.yml.gz")
+    pixels = np.full((120, 160, 3), 25, np.uint8)
+    pixels[30:90, 50:110] = 230
+    square = Rect(51, 31, 110, 90)
+    photo = Image.fromarray(pixels)
+    method = EdgeBoxes(20, tmp_path / "model.yml.gz")
+    assert method.name.startswith("edgeboxes-1-forest-")
+    best, *others = method.propose(photo)
+    assert others
+    assert all(abs(found - true) <= 6 for found, true in zip(best, square, strict=True))
+    assert method.propose(photo)[0] == best
+    # They are other edges than ours, and so are the boxes.
+    assert method.propose(photo) != EdgeBoxes(20).propose(photo)
 
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:
