@@ -29,14 +29,16 @@ from tests.concurrency.crowds import (
     sittings_begun,
     workers_trusted,
 )
+from tests.sizes import WHOLE
 
 pytestmark = [
     pytest.mark.long,
+    pytest.mark.whole,
     *(pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)),
     pytest.mark.usefixtures("_no_deadlock"),
 ]
 
-SITTINGS = 1000
+SITTINGS = 5000 if WHOLE else 1000
 # So many sittings are handed in at a time, each by two threads.
 PAIRS = 4
 
@@ -82,7 +84,7 @@ def is_repeated(claim: Claim) -> bool:
     return int(claim.worker.removeprefix("A")) % 2 == 0
 
 
-def test_a_thousand_sittings_handed_in_and_confirmed_twice_at_once_are_recorded_once() -> None:
+def test_sittings_handed_in_and_confirmed_twice_at_once_are_recorded_once() -> None:
     campaign = crowded_campaign(SITTINGS * QUESTIONS)
     claims = [claim_on(campaign, f"A{number}", number) for number in range(SITTINGS)]
     workers_trusted(campaign, [claim.worker for claim in claims])

@@ -36,6 +36,7 @@ class Corpus(NamedTuple):
         return [read_image(self.folder, name) for name in image_ids(self.folder)]
 
 
+PUBLIC = "public"
 DEMO_CORPUS = Corpus("demo", DEMO, DEMO / "guides")
 
 

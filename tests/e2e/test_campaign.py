@@ -17,18 +17,13 @@ from annotation.pipeline.release import image_ids
 from annotation.pipeline.state import decode_state
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import TYPICAL, Crowd
-from tests.data.conftest import data_folder
-from tests.e2e.corpus import corpus_write, guides_write
-from tests.e2e.launching import DEMO_CORPUS, Corpus, launch
+from tests.e2e.launching import DEMO_CORPUS, PUBLIC, Corpus, launch
 from tests.e2e.quality import Quality, difference, directly, quality_of
 from tests.e2e.site import Site, running_site
 from tests.processes import ROOT
-from tests.sizes import WHOLE
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.postgres, pytest.mark.whole]
 
-PUBLIC = "public"
-IMAGES = 100
 WORKERS = 12
 SPAMMERS = 3
 SEED = 4
@@ -45,18 +40,9 @@ class Told(NamedTuple):
     is_spammer: bool
 
 
-@pytest.fixture(scope="module")
-def corpora(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> list[Corpus]:
-    photos = data_folder() / "photos"
-    if not WHOLE or not photos.is_dir():
-        return [DEMO_CORPUS]
-    dataset = request.getfixturevalue("public_dataset")
-    folder = tmp_path_factory.mktemp("public")
-    names = corpus_write(dataset, photos, folder / "corpus", IMAGES, "e2e")
-    guides_write(folder / "corpus", names, folder / "guides")
-    return [DEMO_CORPUS, Corpus(PUBLIC, folder / "corpus", folder / "guides")]
+@pytest.fixture
+def corpora(public_corpus: Corpus | None) -> list[Corpus]:
+    return [DEMO_CORPUS, public_corpus] if public_corpus else [DEMO_CORPUS]
 
 
 def test_from_import_to_release(corpora: list[Corpus], postgres_url: str, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Processes killed and Redis wiped while workers are at work: nothing is lost, nothing doubled.
 
-Web server, Celery worker and scheduler are killed with all their children at 20 random points;
+Web server, Celery worker and scheduler are killed with all their children, in turn and at random
+points, seven times each, or fifty times each in `make test-whole`;
 then Redis loses everything, and once more with a restart. The demo campaign, over HTTP.
 """
 
@@ -19,16 +20,17 @@ import pytest
 from redis import Redis
 
 from tests.e2e.agreeing import check_agreement, judged, paid_since, submitted, unsettled
-from tests.e2e.launching import DEMO_CORPUS, launch
+from tests.e2e.launching import DEMO_CORPUS, Corpus, launch
 from tests.e2e.site import Site, running_site
 from tests.processes import ROOT, wait_for
 from tests.services import redis
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.postgres]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.postgres, pytest.mark.whole]
 
 SEED = 20
 WORKERS = 6
-KILLS = 20
+# Of each process, in `make test-whole` with the public dataset: the demo's work would run out.
+MOST_KILLS, KILLS = 50, 7
 # Between two points: so many more submissions and so many seconds. If all are kept waiting by
 # what was killed before, it is killed again.
 MOST_BETWEEN, LONGEST_BETWEEN = 6, 0.5
@@ -38,19 +40,22 @@ DRAINED_SECONDS = 60
 GOING_ON = 10
 
 
-def test_nothing_is_lost_and_nothing_doubled(postgres_url: str, tmp_path: Path) -> None:
+def test_nothing_is_lost_and_nothing_doubled(
+    public_corpus: Corpus | None, postgres_url: str, tmp_path: Path
+) -> None:
+    corpus = public_corpus or DEMO_CORPUS
     with ExitStack() as services, running_site(postgres_url, tmp_path) as site:
         # Tests are paid here, so that all that is submitted is.
-        launch(site, DEMO_CORPUS, "crowd.test_price_cents=3")
-        with crowd(site):
+        launch(site, corpus, "crowd.test_price_cents=3")
+        with crowd(site, corpus):
             going_on(site, "the launch")
-            kill_at_random(site, Random(SEED))
+            kill_at_random(site, Random(SEED), MOST_KILLS if public_corpus else KILLS)
             restarted = time.monotonic()
         drain(site, restarted, "the last restart")
         frozen_check(site, "processes were killed")
         for name in ("worker", "scheduler"):
             site.start(name)
-        with crowd(site):
+        with crowd(site, corpus):
             going_on(site, "processes were killed")
             Redis.from_url(site.redis_url).flushall()
             going_on(site, "Redis was wiped")
@@ -65,13 +70,13 @@ def test_nothing_is_lost_and_nothing_doubled(postgres_url: str, tmp_path: Path) 
 
 
 @contextmanager
-def crowd(site: Site) -> Iterator[None]:
+def crowd(site: Site, corpus: Corpus) -> Iterator[None]:
     """Have simulated workers at work, the same people each time; in the end they are called off."""
     with (site.folder / "crowd.log").open("ab") as log:
         people = subprocess.Popen(
             [
                 *(sys.executable, "manage.py", "crowd_simulate", "--http", "--url", site.url),
-                *("--campaign", DEMO_CORPUS.campaign, "--seed", str(SEED)),
+                *("--campaign", corpus.campaign, "--seed", str(SEED)),
                 *("--workers", str(WORKERS)),
             ],
             env=site.environment,
@@ -91,15 +96,13 @@ def crowd(site: Site) -> Iterator[None]:
         people.wait()
 
 
-def kill_at_random(site: Site, random: Random) -> None:
-    """Kill one of the processes at each point and start it again at once."""
+def kill_at_random(site: Site, random: Random, times: int) -> None:
+    """Kill one of the processes at each point and start it again at once, so many times each."""
     names = list(site.processes)
-    order: list[str] = []
-    while len(order) < KILLS:
-        # All in turn, each time in another order: so whoever is killed has had time to work.
-        order += random.sample(names, len(names))
+    # All in turn, each time in another order: so whoever is killed has had time to work.
+    order = [name for _ in range(times) for name in random.sample(names, len(names))]
     begun, first = time.monotonic(), submitted(site)
-    for name in order[:KILLS]:
+    for name in order:
         wait_for(partial(UP[name], site), f"{name} to be up")
         point_await(site, random)
         site.kill(name)

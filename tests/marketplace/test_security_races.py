@@ -29,6 +29,10 @@ from marketplace.models import HIT, Account, AccountKind, Assignment, Requester,
 from marketplace.rules.errors import RequestError
 from marketplace.rules.lifecycle import AssignmentStatus
 from tests.marketplace.people import make_hit, make_hit_type, make_requester, make_worker
+from tests.sizes import WHOLE
+
+# Assignments that three programs approve at the same moment.
+APPROVED_BY_THREE = 2000 if WHOLE else 150
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -92,6 +96,26 @@ def test_an_assignment_is_approved_and_paid_once() -> None:
     went = at_once(*[partial(assignment_approve, assignment=work)] * 8)
     assert sorted(went) == ["InvalidAssignmentState"] * 7 + ["done"]
     assert earned(worker) == 10
+    assert_exact(requester)
+
+
+@pytest.mark.whole
+def test_three_programs_that_approve_everything_at_once_pay_each_assignment_once() -> None:
+    requester = make_requester(cents=20 * APPROVED_BY_THREE)
+    workers = [make_worker() for _ in range(10)]
+    works = [submitted(requester, workers[n % 10]) for n in range(APPROVED_BY_THREE)]
+    together = Barrier(3, timeout=60)
+
+    def approve_all() -> None:
+        for work in works:
+            together.wait()
+            with contextlib.suppress(RequestError):  # another program was quicker
+                assignment_approve(assignment=work)
+
+    assert at_once(approve_all, approve_all, approve_all) == ["done"] * 3
+    assert not Assignment.objects.exclude(status=AssignmentStatus.APPROVED).exists()
+    assert Transaction.objects.filter(kind="reward").count() == APPROVED_BY_THREE
+    assert [earned(worker) for worker in workers] == [APPROVED_BY_THREE] * 10
     assert_exact(requester)
 
 
