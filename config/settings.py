@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from config.broker import prepare_folders
+from config.clock import CLOCK_TOLERANCE_SECONDS
 from config.database import database_from_url
 from config.origins import origins_of_hosts, read_origins
 
@@ -172,9 +173,14 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(CHAINBOX_VAR / "celerybeat-schedule")
-# A task that has not been started by the time the next one comes is of no use any more.
+# A task that has not been started by the time the next one comes is of no use any more. Its worker
+# tells by a clock of its own: if that one is fast, no periodic task would ever be done.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
-    name: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    name: {
+        "task": task,
+        "schedule": seconds,
+        "options": {"expires": seconds + CLOCK_TOLERANCE_SECONDS},
+    }
     for name, task, seconds in [
         ("marketplace-sweep", "marketplace_sweep", 10),
         ("marketplace-deliver", "marketplace_deliver", 10),

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from annotation.pipeline.release import read_sentences
+from config.clock import CLOCK_TOLERANCE_SECONDS
 from grounding.pipeline.claims import tidy_folders
 from grounding.pipeline.covariances import Covariances
 from grounding.pipeline.photos import Photo
@@ -23,7 +24,8 @@ from grounding.recipes.image_sentence import Split, gather_pairs
 # Where the parts of a pass are, in the store's folder, and what captions are encoded by.
 PASS, ENCODER = "pass-", "encoder.npz"
 # A runner that has given no sign for so long waits no more. It gives one by touching the encoder.
-SILENT_SECONDS = 600
+# The clocks of two machines may be apart.
+SILENT_SECONDS = 600 + CLOCK_TOLERANCE_SECONDS
 
 
 class PassPart(msgspec.Struct, frozen=True):

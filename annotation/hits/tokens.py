@@ -7,6 +7,7 @@ from django.core import signing
 from django.utils.crypto import salted_hmac
 
 from annotation.selectors.sittings import Claim
+from config.clock import CLOCK_TOLERANCE_SECONDS
 
 _SALT = "chainbox.hits.ticket"
 _KEY_SALT = "chainbox.hits.sitting"
@@ -37,7 +38,7 @@ def ticket_read(token: str) -> Claim:
         ticket = msgspec.convert(signing.loads(token, salt=_SALT), _Ticket)
     except (signing.BadSignature, msgspec.ValidationError, ValueError):
         raise BadTicketError from None
-    if ticket.until < time.time():
+    if ticket.until + CLOCK_TOLERANCE_SECONDS < time.time():
         raise TicketExpiredError
     return ticket.claim
 

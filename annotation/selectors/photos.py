@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotation import models
 from annotation.selectors.opaque import number_hide, number_reveal
+from config.clock import CLOCK_TOLERANCE_SECONDS
 
 # The names of image formats in the file storage, as `picture_store` gives them.
 CONTENT_TYPES = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
@@ -41,7 +42,8 @@ _signer = _PhotoSigner(salt="chainbox.photo")
 def photo_url(image: models.Image) -> str:
     """Return an address of the image's photo that expires; empty if there is no photo.
 
-    It is good for at least half of CHAINBOX_PHOTO_URL_SECONDS and at most all of it. It does not
+    It is good for at least half of CHAINBOX_PHOTO_URL_SECONDS, whatever the clocks of the machines
+    that sign and check it, and for at most all of it and the tolerance for clocks. It does not
     hold the image's number: questions of images with numbers far apart would be easy to tell.
     """
     if not image.file or image.withdrawn_at is not None:
@@ -56,7 +58,7 @@ def photo_find(token: str) -> Photo | None:
     """
     seconds: int = settings.CHAINBOX_PHOTO_URL_SECONDS
     try:
-        image_id = number_reveal(_signer.unsign(token, max_age=seconds))
+        image_id = number_reveal(_signer.unsign(token, max_age=seconds + CLOCK_TOLERANCE_SECONDS))
     except signing.SignatureExpired:
         raise PhotoExpiredError from None
     except (signing.BadSignature, ValueError):

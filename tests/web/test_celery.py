@@ -22,14 +22,15 @@ app.send_task("tests.leave_file", args=[sys.argv[1]], queue=sys.argv[2])
 
 @contextmanager
 def worker_running(
-    folder: Path, queue: str, settings: dict[str, str]
+    folder: Path, queue: str, settings: dict[str, str], *included: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     with (folder / "worker.log").open("wb") as output:
         worker = subprocess.Popen(
             [
                 *(sys.executable, "-m", "celery", "--app=config", "worker", "--loglevel=INFO"),
                 *("--pool=threads", "--concurrency=1", f"--queues={queue}"),
-                *("--include=tests.web.celery_probe", f"--hostname={queue}@%h"),
+                f"--include={','.join(('tests.web.celery_probe', *included))}",
+                f"--hostname={queue}@%h",
             ],
             env=settings,
             cwd=ROOT,

@@ -21,6 +21,7 @@ from annotation.models import SittingKind
 from annotation.pipeline.questions import Stage
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim
+from config.clock import CLOCK_TOLERANCE_SECONDS
 from tests.offering import trusted
 from tests.web.campaigns import HOSTILE, answer, small_campaign
 from tests.web.task_pages import LINKS_TEST, agree, claim_of
@@ -171,7 +172,9 @@ def test_forged_and_expired_tickets(claim: Claim, name: str) -> None:
     ):
         reply = call(name, token)
         assert (reply.status, reply.body["error"]) == (401, "bad_token")
-    with mock.patch("time.time", mock.Mock(return_value=time.time() + 62)):
+    with mock.patch(
+        "time.time", mock.Mock(return_value=time.time() + 62 + CLOCK_TOLERANCE_SECONDS)
+    ):
         reply = call(name, good)
     assert (reply.status, reply.body["error"]) == (401, "expired")
     response = Client().post(f"/hits/api/{name}", data="{}", content_type="application/json")

@@ -1,0 +1,16 @@
+"""Machines whose clocks are wrong, for tests. The database keeps its own, which is right."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import time_machine
+
+SLOW, FAST = -600, 600
+
+
+@contextmanager
+def machine(clock: int, later: float = 0) -> Iterator[None]:
+    """Be a machine whose clock is wrong by so many seconds, that much later from now."""
+    with time_machine.travel(time.time() + clock + later, tick=True):
+        yield
