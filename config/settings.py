@@ -211,6 +211,7 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "config.passwords.ContextWordsValidator"},
 ]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
@@ -277,6 +278,8 @@ CHAINBOX_CROWD_WEBHOOK_SECRET = os.environ.get("CHAINBOX_CROWD_WEBHOOK_SECRET") 
 # --- Security --------------------------------------------------------------------------------
 
 SESSION_COOKIE_HTTPONLY = True
+# A week from signing in, whatever happens in between: see docs/security.md.
+SESSION_COOKIE_AGE = 7 * 24 * 3600
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -291,6 +294,9 @@ if PRODUCTION:
     SECURE_HSTS_INCLUDE_SUBDOMAINS = flag("CHAINBOX_HSTS_SUBDOMAINS", default=False)
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+    # Browsers take cookies of such names only from this very host, over HTTPS.
+    SESSION_COOKIE_NAME = "__Host-sessionid"
+    CSRF_COOKIE_NAME = "__Host-csrftoken"
     # Only behind a proxy that always sets or strips this header; otherwise a client could forge it.
     if flag("CHAINBOX_BEHIND_PROXY", default=False):
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -305,7 +311,12 @@ TIME_ZONE = "UTC"
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "line": {
+            "()": "config.logs.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": os.environ.get("CHAINBOX_LOG_LEVEL") or "INFO"},
     # Django's own console handler is for DEBUG only; one handler at the root serves both modes.

@@ -60,6 +60,7 @@ def test_serves(tmp_path: Path) -> None:
         page = get("/accounts/login/", **{"X-Forwarded-Proto": "https"})
         assert page.status == 200
         assert int(page.headers["Strict-Transport-Security"].partition("=")[2]) >= 31_536_000
+        assert page.headers["Set-Cookie"].startswith("__Host-csrftoken=")
         assert "Secure" in page.headers["Set-Cookie"]
         assert get("/accounts/login/", Host="evil.example.org").status == 400
         style = get("/static/admin/css/base.css", **{"X-Forwarded-Proto": "https"})

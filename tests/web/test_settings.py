@@ -76,6 +76,8 @@ def test_production_is_secure(tmp_path: Path) -> None:
     assert shown["SECURE_SSL_REDIRECT"] is True
     assert shown["SECURE_HSTS_SECONDS"] >= 31_536_000
     assert shown["SESSION_COOKIE_SECURE"] is True
+    assert shown["SESSION_COOKIE_NAME"].startswith("__Host-")
+    assert shown["CSRF_COOKIE_NAME"].startswith("__Host-")
     assert shown["CSRF_COOKIE_SECURE"] is True
     assert shown["SESSION_COOKIE_HTTPONLY"] is True
     assert shown["SECURE_PROXY_SSL_HEADER"] is None, "a client could forge it"

@@ -1,0 +1,24 @@
+"""How a log line looks: the time in UTC, and never more than one line of what others have sent."""
+
+import logging
+import re
+import time
+
+# What would begin a new line, or move the cursor of whoever reads the log in a terminal.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class LineFormatter(logging.Formatter):
+    """Writes control characters in a message as escapes; a traceback of ours keeps its lines.
+
+    >>> LineFormatter("%(message)s").format(logging.makeLogRecord({"msg": "a\\nb"}))
+    'a\\\\nb'
+    """
+
+    converter = time.gmtime
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # logging's own name
+        """Return the line with its control characters escaped."""
+        return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], super().formatMessage(record))
