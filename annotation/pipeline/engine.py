@@ -94,8 +94,8 @@ def apply(state: ImageState, fact: Fact) -> ImageState:
         case Undo(decision=number):
             doubts = noted_doubts(state, number)
             state = undo(state, number)
-            for judgment in doubts:
-                state = doubt(state, judgment, fact.settings)
+            for doubted in doubts:
+                state = doubt(state, doubted, fact.settings)
         case decision:
             state = _settle(decide(state, decision, fact), fact.settings)
             return record_decision(before, state, fact.number)

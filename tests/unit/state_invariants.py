@@ -3,8 +3,6 @@
 Each check reads the state anew, by the words of the protocol, instead of asking the engine.
 """
 
-from collections.abc import Set as AbstractSet
-
 from annotation.pipeline.engine import open_questions
 from annotation.pipeline.questions import NOBOX, SCENE, Question, Stage
 from annotation.pipeline.showing import shown
@@ -30,7 +28,7 @@ def check_flags(state: ImageState) -> None:
             assert chain.nobndbox == (without >= scenes), chain
 
 
-def check_no_doubted_vote_counts(state: ImageState, doubted: AbstractSet[int]) -> None:
+def check_no_doubted_vote_counts(state: ImageState, doubted: set[int]) -> None:
     for chain in state.chains:
         for vote in (*chain.verification, *chain.requirement, *chain.coverage):
             assert vote.fact not in doubted, chain
