@@ -14,15 +14,15 @@ from annotation.pipeline.chains import (
 )
 from annotation.pipeline.coverage import coverage_question, coverage_tally, settle_coverage
 from annotation.pipeline.cycling import SECOND_OPINION, to_review
-from annotation.pipeline.links import link_question, record_link
+from annotation.pipeline.links import can_be_linked, link_question, record_link
 from annotation.pipeline.quality import quality_question
 from annotation.pipeline.questions import BOX, FALSE, GOOD, NO, NOBOX, TRUE, YES, Question, Stage
 from annotation.pipeline.reports import withdraw_reports
 from annotation.pipeline.requirement import (
-    nonvisual_flags,
     requirement_question,
     requirement_tally,
     settle_requirement,
+    with_requirement_votes,
 )
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import (
@@ -145,7 +145,7 @@ def _doubt_requirement(
     vote, rest = _split_vote(chain.requirement, judgment)
     if vote is None:
         return state
-    chain = replace(chain, requirement=rest)
+    chain = with_requirement_votes(chain, rest)
     state = _bar(with_chain(state, chain), requirement_question(chain), vote)
     if chain.phase is Phase.NONVISUAL:
         if vote.answer == BOX or requirement_tally(rest, settings) is Phase.NONVISUAL:
@@ -183,7 +183,10 @@ def _stands(state: ImageState, opinion: SecondOpinion) -> bool:
     if question.stage is Stage.LINKS:
         # Verification or a reviewer may have parted or joined the two since.
         together = chain_of(state, question.subject[0]) == chain_of(state, question.subject[1])
-        asked = any(link_question(link) == replace(question, doubted=0) for link in state.links)
+        asked = any(
+            link_question(link) == replace(question, doubted=0) and can_be_linked(state, link)
+            for link in state.links
+        )
         return asked and together == (opinion.decided == YES)
     if question.stage is Stage.QUALITY:
         box = find_box(state, question.subject[0])
@@ -191,8 +194,14 @@ def _stands(state: ImageState, opinion: SecondOpinion) -> bool:
         return box is not None and box.status is wanted
     chain = find_chain(state, question.subject[0])
     if question.stage is Stage.VERIFICATION:
-        return chain is None or (
-            chain.verification_round == question.round and chain.phase not in BEFORE_BOXES
+        if chain is None:
+            # It was broken; a reviewer may have put its mentions together again.
+            return len(concerned) > 1
+        # A reviewer may have left it one mention: there is nothing to verify.
+        return (
+            len(chain.mentions) > 1
+            and chain.verification_round == question.round
+            and chain.phase not in BEFORE_BOXES
         )
     assert chain is not None  # a chain is concerned, and it is this one
     if question.stage is Stage.REQUIREMENT:
@@ -235,9 +244,7 @@ def _with_vote(state: ImageState, question: Question, vote: Vote) -> ImageState:
         case Stage.VERIFICATION:
             chain = replace(chain, verification=(*chain.verification, vote))
         case Stage.REQUIREMENT:
-            votes = (*chain.requirement, vote)
-            scene, nobndbox = nonvisual_flags(votes)
-            chain = replace(chain, requirement=votes, scene=scene, nobndbox=nobndbox)
+            chain = with_requirement_votes(chain, (*chain.requirement, vote))
         case _:
             chain = replace(chain, coverage=(*chain.coverage, vote))
     return with_chain(state, chain)

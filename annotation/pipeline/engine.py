@@ -53,7 +53,7 @@ from annotation.pipeline.state import (
     proposed_box,
     with_chain,
 )
-from annotation.pipeline.undo import record_decision, undo
+from annotation.pipeline.undo import note_doubt, noted_doubts, record_decision, undo
 
 
 def begin(
@@ -90,9 +90,12 @@ def apply(state: ImageState, fact: Fact) -> ImageState:
         case AcceptedImport() as accepted:
             state = accept_import(state, accepted)
         case Doubt(judgment=number):
-            state = doubt(state, number, fact.settings)
+            state = note_doubt(doubt(state, number, fact.settings), number)
         case Undo(decision=number):
+            doubts = noted_doubts(state, number)
             state = undo(state, number)
+            for doubted in doubts:
+                state = doubt(state, doubted, fact.settings)
         case decision:
             state = _settle(decide(state, decision, fact), fact.settings)
             return record_decision(before, state, fact.number)

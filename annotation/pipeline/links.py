@@ -33,8 +33,7 @@ def candidates(state: ImageState, mention: Mention) -> list[Chain]:
     return [
         chain
         for chain in state.chains
-        if chain_types(state, chain).intersection(mention.types)
-        and not _has_caption(state, chain, mention.caption)
+        if _shares_type(state, mention, chain) and not _has_caption(state, chain, mention.caption)
     ]
 
 
@@ -44,8 +43,18 @@ def open_links(state: ImageState) -> list[Link]:
     return [
         link
         for link in state.links
-        if link.vote is None and link.mention in waiting and _still_matters(state, link)
+        if link.vote is None and link.mention in waiting and can_be_linked(state, link)
     ]
+
+
+def can_be_linked(state: ImageState, link: Link) -> bool:
+    """Tell whether the mention could still belong to its target's chain.
+
+    Since the pair was asked, a reviewer may have taken the target out of its chain, or the type
+    that the two shared from either.
+    """
+    mention, chain = find_mention(state, link.mention), chain_of(state, link.target)
+    return mention is not None and chain is not None and _shares_type(state, mention, chain)
 
 
 def link_question(link: Link) -> Question:
@@ -112,7 +121,7 @@ def _take_turn(state: ImageState, mention: Mention) -> ImageState:
     asked = [
         link
         for link in state.links
-        if link.mention == mention.number and _still_matters(state, link)
+        if link.mention == mention.number and can_be_linked(state, link)
     ]
     if any(link.vote is None for link in asked):
         return state
@@ -131,11 +140,6 @@ def _take_turn(state: ImageState, mention: Mention) -> ImageState:
     if links:
         return replace(state, links=tuple(sorted(state.links + links, key=_pair)))
     return _place(state, mention, asked)
-
-
-def _still_matters(state: ImageState, link: Link) -> bool:
-    # A reviewer may have taken the target out of its chain since it was asked.
-    return chain_of(state, link.target) is not None
 
 
 def _place(state: ImageState, mention: Mention, asked: list[Link]) -> ImageState:
@@ -170,6 +174,10 @@ def unlink(state: ImageState, mentions: tuple[int, ...]) -> ImageState:
 
 def _pair(link: Link) -> tuple[int, int, int]:
     return link.mention, link.target, link.round
+
+
+def _shares_type(state: ImageState, mention: Mention, chain: Chain) -> bool:
+    return not chain_types(state, chain).isdisjoint(mention.types)
 
 
 def _has_caption(state: ImageState, chain: Chain, caption: int) -> bool:

@@ -62,12 +62,25 @@ def begin_boxes(state: ImageState, chain: Chain, settings: Settings) -> ImageSta
     return settle_requirement(state, chain, settings)
 
 
+def with_requirement_votes(chain: Chain, votes: tuple[Vote, ...]) -> Chain:
+    """Return the chain with these votes, and, if it is non-visual, with the flags they give it.
+
+    Without any vote the flags stay: they are a reviewer's word or an import's, or all votes were
+    doubted and second opinions on them are still to come.
+    """
+    chain = replace(chain, requirement=votes)
+    if chain.phase is not Phase.NONVISUAL or not votes:
+        return chain
+    scene, nobndbox = nonvisual_flags(votes)
+    return replace(chain, scene=scene, nobndbox=nobndbox)
+
+
 def settle_requirement(state: ImageState, chain: Chain, settings: Settings) -> ImageState:
     """Move the chain to where its votes on box or no box send it."""
     phase = requirement_tally(chain.requirement, settings)
     if phase is Phase.NONVISUAL:
-        scene, nobndbox = nonvisual_flags(chain.requirement)
-        return with_chain(state, replace(chain, phase=phase, scene=scene, nobndbox=nobndbox))
+        chain = replace(chain, phase=phase)
+        return with_chain(state, with_requirement_votes(chain, chain.requirement))
     if phase is Phase.DRAWING:
         return with_chain(state, replace(chain, phase=phase))
     if chain.phase is Phase.REQUIREMENT:

@@ -10,6 +10,7 @@ from annotation.pipeline.questions import Question, Stage
 from annotation.pipeline.state import (
     ImageState,
     accepted_boxes,
+    chain_of,
     find_box,
     find_chain,
     find_mention,
@@ -111,13 +112,17 @@ def _mention(state: ImageState, question: Question, number: int) -> Mention:
 
 
 def _members(state: ImageState, question: Question, number: int) -> tuple[int, ...]:
-    """Return the mentions of a chain, or of one that verification took apart."""
+    """Return the mentions of a chain, or of one that verification took apart.
+
+    Of the latter only those that have a chain now: a reviewer may since have called one
+    non-visual, or sent it to be linked anew.
+    """
     chain = find_chain(state, number)
     if chain is not None:
         return chain.mentions
     for broken in state.broken:
         if broken.number == number:
-            return broken.mentions
+            return tuple(n for n in broken.mentions if chain_of(state, n) is not None)
     raise _nothing(question)
 
 

@@ -153,12 +153,14 @@ class Parts(msgspec.Struct, frozen=True, omit_defaults=True):
     second_opinions: tuple[SecondOpinion, ...] = ()
 
 
-class DecisionRecord(msgspec.Struct, frozen=True):
+class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a review decision changed: enough to take it back."""
 
     fact: int
     before: Parts
     after: Parts
+    # Judgments in `before` that were doubted after the decision had put them aside.
+    doubts: tuple[int, ...] = ()
 
 
 class ImageState(msgspec.Struct, frozen=True, omit_defaults=True):

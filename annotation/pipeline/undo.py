@@ -9,6 +9,7 @@ from annotation.pipeline.facts import FactRefusedError
 from annotation.pipeline.mentions import Mention
 from annotation.pipeline.state import (
     Box,
+    BoxStatus,
     CaptionFlags,
     Chain,
     CutReport,
@@ -50,6 +51,38 @@ def undo(state: ImageState, decision: int) -> ImageState:
     )
     _check_places(state)
     return state
+
+
+def note_doubt(state: ImageState, judgment: int) -> ImageState:
+    """Note the doubt with the decisions that have put the judgment's vote aside.
+
+    Nothing rests on the vote now; but taking the decision back brings it back, doubted.
+    """
+    records = tuple(
+        replace(record, doubts=(*record.doubts, judgment))
+        if judgment in _judgments(record.before) - _judgments(record.after)
+        and judgment not in record.doubts
+        else record
+        for record in state.decisions
+    )
+    return replace(state, decisions=records) if records != state.decisions else state
+
+
+def noted_doubts(state: ImageState, decision: int) -> tuple[int, ...]:
+    """Return the judgments that were doubted while the decision had put them aside."""
+    return next((r.doubts for r in state.decisions if r.fact == decision), ())
+
+
+def _judgments(parts: Parts) -> set[int]:
+    """Return the judgments whose votes or reports count in these parts."""
+    votes = [
+        *(link.vote for link in parts.links),
+        *(vote for c in parts.chains for vote in (*c.verification, *c.requirement, *c.coverage)),
+        *(box.quality for box in parts.boxes if box.status is not BoxStatus.REMOVED),
+        *(vote for flags in parts.flags for vote in flags.votes),
+        *(report.vote for report in parts.cut_reports),
+    ]
+    return {vote.fact for vote in votes if vote is not None}
 
 
 def _check_places(state: ImageState) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 import numpy
 import torch
+from scipy.linalg.lapack import dpstrf
 from scipy.sparse.linalg import eigsh
 
 from grounding.pipeline.arrays import Float32, Float64, Floats, read_arrays, write_arrays
@@ -33,6 +34,10 @@ _NAMES = ("mean_x", "mean_y", "weights_x", "weights_y", "correlations")
 
 class NotPositiveError(GroundingError):
     """A covariance matrix has directions without variance, and the ridge is too small for it."""
+
+
+class NoCorrelationError(GroundingError):
+    """The two sides of the pairs have nothing to do with each other."""
 
 
 class CanonicalSpace(msgspec.Struct, frozen=True, eq=False):
@@ -93,6 +98,7 @@ def fit(
 ) -> CanonicalSpace:
     """Return the space of the `components` highest correlations (all, without a number).
 
+    There are fewer where the pairs do not vary in so many directions: see `useful_components`.
     Up to half of the directions are found by the eigenvectors of T Tᵀ, where T = Lx⁻¹ Cxy Ly⁻ᵀ,
     whose eigenvalues are ρ²: faster than the full decomposition, and as exact but for ρ < 1e-6.
     """
@@ -100,7 +106,32 @@ def fit(
     factor_x = ridge_factor(covariances.scatter_xx, covariances.count, ridge_x, "x", place)
     factor_y = ridge_factor(covariances.scatter_yy, covariances.count, ridge_y, "y", place)
     half = half_whitened(covariances, factor_y)
-    return fit_factored(covariances, half, factor_x, factor_y, components)
+    useful = useful_components(covariances, components)
+    return fit_factored(covariances, half, factor_x, factor_y, useful)
+
+
+def useful_components(covariances: Covariances, wanted: int | None = None) -> int:
+    """Return how many of the `wanted` directions (all, without a number) can correlate at all.
+
+    A side that varies in r directions has r correlations at most: with n pairs n − 1, and fewer
+    where five captions share one image. The ridge hides that. Further directions have rounding
+    errors for correlations, and new features project on them as noise: with a power of 0 they would
+    count as much as the best.
+    """
+    ranks = [_rank(scatter) for scatter in (covariances.scatter_xx, covariances.scatter_yy)]
+    return max(1, min(ranks if wanted is None else [wanted, *ranks]))
+
+
+def _rank(scatter: Float64) -> int:
+    """Return in how many directions the features vary, beyond rounding errors.
+
+    Cholesky decomposition with pivots (Higham, 2009) stops at the first that is no more than what
+    the float32 products behind `scatter` leave of nothing. That was at most 2.5 √d · ε of the
+    largest variance in thousands of trials with d from 8 to 1,280.
+    """
+    rounding = 8 * numpy.sqrt(len(scatter)) * numpy.finfo(numpy.float32).eps
+    *_, rank, _ = dpstrf(scatter, tol=rounding * scatter.diagonal().max(), lower=1)
+    return int(rank)
 
 
 def ridge_factor(
@@ -139,16 +170,30 @@ def fit_factored(
     factor_y: torch.Tensor,
     components: int | None = None,
 ) -> CanonicalSpace:
-    """Return the space for ridges that are already inside `factor_x`, `factor_y` and `half`."""
+    """Return the space for ridges that are already inside `factor_x`, `factor_y` and `half`.
+
+    Directions whose correlation is no more than a rounding error are left out.
+    """
     whitened = torch.linalg.solve_triangular(factor_x, half, upper=False)
     smaller = min(whitened.shape)
     kept = smaller if components is None else min(components, smaller)
+    # What a decomposition leaves of nothing: max(m, n) · ε of the largest (Golub & Van Loan).
+    rounding = max(whitened.shape) * torch.finfo(whitened.dtype).eps
     if 2 * kept <= smaller:
         left, rho, right = _truncated(whitened, kept)
+        # These are roots of eigenvalues, and so is what is left of nothing.
+        rounding = rounding**0.5
     else:
         left, rho, right_rows = torch.linalg.svd(whitened, full_matrices=False)
         left, rho, right = left[:, :kept], rho[:kept], right_rows.T[:, :kept]
     del whitened
+    kept = int((rho > rounding * rho[0]).sum())
+    if not kept:
+        raise NoCorrelationError(
+            f"nothing in the {covariances.count:,} pairs correlates, so there is no space to rank "
+            "in: are these the right features, paired in the right order?"
+        )
+    left, rho, right = left[:, :kept], rho[:kept], right[:, :kept]
     weights_x = torch.linalg.solve_triangular(factor_x.T, left, upper=True)
     weights_y = torch.linalg.solve_triangular(factor_y.T, right, upper=True)
     return CanonicalSpace(

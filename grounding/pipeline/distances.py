@@ -14,11 +14,16 @@ from typing import Protocol
 import numpy
 
 from grounding.pipeline.arrays import Float32, Integers
+from grounding.pipeline.errors import GroundingError
 
 GAMMA = 1.5
 ALPHA = 0.7
 # What one block of distances, with all that it takes to make it, may have.
 MEMORY = 256 * 1024 * 1024
+
+
+class NotFiniteError(GroundingError):
+    """A distance is no finite number, so nothing can be ranked by it."""
 
 
 class Distances(Protocol):
@@ -151,7 +156,7 @@ def image_rows(distances: Distances, memory: int = MEMORY) -> Iterator[tuple[sli
         block = numpy.empty((rows.stop - rows.start, sentences), dtype=numpy.float32)
         inner = (rows.stop - rows.start) * distances.cell_bytes()
         for columns in _slices(sentences, memory // 2, inner):
-            block[:, columns] = distances.block(rows, columns)
+            block[:, columns] = finite_block(distances, rows, columns)
         yield rows, block
 
 
@@ -162,8 +167,26 @@ def sentence_rows(distances: Distances, memory: int = MEMORY) -> Iterator[tuple[
         block = numpy.empty((rows.stop - rows.start, images), dtype=numpy.float32)
         inner = (rows.stop - rows.start) * distances.cell_bytes()
         for columns in _slices(images, memory // 2, inner):
-            block[:, columns] = distances.block(columns, rows).T
+            block[:, columns] = finite_block(distances, columns, rows).T
         yield rows, block
+
+
+def finite_block(distances: Distances, images: slice, sentences: slice) -> Float32:
+    """Return the block; NotFiniteError names a distance in it that is no finite number.
+
+    No comparison with nan is true, so ranking by one would count as a perfect answer.
+    """
+    block = distances.block(images, sentences)
+    finite = numpy.isfinite(block)
+    if not finite.all():
+        row, column = numpy.argwhere(~finite)[0].tolist()
+        raise NotFiniteError(
+            f"the distance of image {images.start + row} to sentence {sentences.start + column} is "
+            f"{block[row, column]}, which cannot be ranked ({finite.size - finite.sum():,} of "
+            f"{finite.size:,} in this block are like that): look for what is no number among the "
+            "features of either, and make them anew"
+        )
+    return block
 
 
 def _slices(count: int, memory: int, each: int) -> Iterator[slice]:

@@ -66,6 +66,8 @@ def rank_both_ways(
 def rank(distances: Float32, correct: NDArray[numpy.bool_]) -> int:
     """Return the rank of the best correct answer: 1 + the wrong ones that are no further away.
 
+    All distances are finite, which `image_rows` and `sentence_rows` see to.
+
     >>> rank(numpy.float32([0.3, 0.1, 0.2, 0.2]), numpy.array([False, False, True, False]))
     3
     """

@@ -12,7 +12,13 @@ import msgspec
 import numpy
 
 from grounding.pipeline.arrays import Float32
-from grounding.pipeline.cca import CanonicalSpace, fit_factored, half_whitened, ridge_factor
+from grounding.pipeline.cca import (
+    CanonicalSpace,
+    fit_factored,
+    half_whitened,
+    ridge_factor,
+    useful_components,
+)
 from grounding.pipeline.covariances import Covariances, CovarianceSum, best_device
 from grounding.pipeline.distances import ImageSentenceDistances
 from grounding.pipeline.errors import GroundingError
@@ -259,8 +265,7 @@ def choose(
     factors_x = [
         ridge_factor(scatter_x, count, ridge, "the images", place) for ridge in settings.ridges
     ]
-    # So many centred pairs have no more directions than this: the others would be noise.
-    components = max(1, min(settings.components or count, count - 1))
+    components = useful_components(covariances, settings.components or None)
     tried: list[Choice] = []
     best: tuple[CanonicalSpace, Choice] | None = None
     # The text's side is the larger: one factor of it at a time is in memory, not all.

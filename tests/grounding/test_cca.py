@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grounding.pipeline.arrays import ArrayFileError, Float64, write_arrays
-from grounding.pipeline.cca import CanonicalSpace, NotPositiveError, fit
+from grounding.pipeline.arrays import ArrayFileError, Float32, Float64, write_arrays
+from grounding.pipeline.cca import CanonicalSpace, NoCorrelationError, NotPositiveError, fit
 from grounding.pipeline.covariances import (
     Covariances,
     CovarianceSum,
@@ -18,6 +18,8 @@ from grounding.pipeline.covariances import (
     gather,
     transposed_product,
 )
+from grounding.pipeline.distances import ImageSentenceDistances
+from grounding.pipeline.ranking import rank_both_ways, recall
 
 few = settings(max_examples=25, deadline=None)
 
@@ -169,6 +171,62 @@ def test_few_components_are_the_first_of_all(seed: int, components: int, wide: b
     one = some.project_x(x, power) @ some.project_y(y, power).T
     other = full.first(kept).project_x(x, power) @ full.first(kept).project_y(y, power).T
     assert numpy.allclose(one, other, atol=1e-3)
+
+
+@few
+@given(
+    seed=st.integers(0, 10**6),
+    images=st.integers(3, 30),
+    causes=st.integers(1, 12),
+    noise=st.sampled_from([0.0, 0.5]),
+    ridge=st.sampled_from([1e-3, 0.1, 10.0]),
+    components=st.sampled_from([None, 18, 40]),
+)
+def test_no_more_directions_than_the_features_vary_in(
+    seed: int, images: int, causes: int, noise: float, ridge: float, components: int | None
+) -> None:
+    """Three captions share an image, so its side varies in fewer directions than there are pairs."""
+    random = numpy.random.default_rng(seed)
+    hidden = numpy.repeat(random.standard_normal((images, causes)), 3, axis=0)
+    x = hidden @ random.standard_normal((causes, 40)) + 3
+    y = hidden @ random.standard_normal((causes, 50))
+    y += noise * random.standard_normal(y.shape)
+    sums = gather([(x.astype(numpy.float32), y.astype(numpy.float32))])
+    space = fit(sums, ridge_x=ridge, ridge_y=ridge, components=components)
+    varied = min(images - 1, causes)
+    assert len(space.correlations) == varied
+    assert space.weights_x.shape == (40, varied)
+    assert space.weights_y.shape == (50, varied)
+    assert (space.correlations > 1e-3 * space.correlations[0]).all()
+
+
+@pytest.mark.parametrize("components", [None, 75, 100])
+def test_a_power_of_nothing_does_not_rank_by_noise(components: int | None) -> None:
+    """40 pairs vary in 39 directions; the others once brought R@1 from over 50 to below 15."""
+    random = numpy.random.default_rng(0)
+    to_x, to_y = random.standard_normal((200, 200)), random.standard_normal((200, 150))
+
+    def pairs(count: int) -> tuple[Float32, Float32]:
+        hidden = random.standard_normal((count, 200))
+        x, y = hidden @ to_x, hidden @ to_y
+        return x.astype(numpy.float32), y.astype(numpy.float32)
+
+    space = fit(gather([pairs(40)]), ridge_x=1.0, ridge_y=1.0, components=components)
+    x, y = pairs(100)
+    distances = ImageSentenceDistances(space.project_x(x, 0.0), space.project_y(y, 0.0))
+    assert recall(rank_both_ways(distances, range(100)).image_to_sentence, 1) > 50
+
+
+def test_directions_that_do_not_correlate_are_left_out() -> None:
+    signs = numpy.array([[a, b, c] for a in (1.0, -1.0) for b in (1, -1) for c in (1, -1)])
+    first, second, third = signs.T
+    x = numpy.stack([first, second, third], axis=1)
+    y = numpy.stack([first, second * third, first * second], axis=1)
+    for components in (1, None):
+        space = fit(gather([(x, y)]), ridge_x=0.1, ridge_y=0.1, components=components)
+        assert numpy.allclose(space.correlations, [1 / 1.1])
+    with pytest.raises(NoCorrelationError, match="nothing in the 8 pairs correlates"):
+        fit(gather([(x[:, 1:], y)]), ridge_x=0.1, ridge_y=0.1)
 
 
 def test_projections_are_centred_scaled_and_of_unit_length() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grounding.pipeline.arrays import Float32
-from grounding.pipeline.distances import ImageSentenceDistances
+from grounding.pipeline.distances import ImageSentenceDistances, NotFiniteError, sentence_rows
 from grounding.pipeline.ranking import (
     Retrieval,
     bootstrap,
@@ -128,6 +128,31 @@ def test_paired_comparison_sees_what_two_intervals_cannot() -> None:
     assert own["r5"].low < other["r5"].high
     same, _, p = paired_difference(ranks, ranks, list(range(300)), 5)
     assert (same, p) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("value", [numpy.nan, numpy.inf, -numpy.inf])
+@pytest.mark.parametrize("memory", [1, 10**6])
+@pytest.mark.parametrize("place", [(0, 0), (2, 3), (1, 5)])
+def test_a_distance_that_is_no_finite_number_is_refused_by_name(
+    value: float, memory: int, place: tuple[int, int]
+) -> None:
+    table = numpy.ones((3, 6), numpy.float32)
+    table[place] = value
+    wanted = f"distance of image {place[0]} to sentence {place[1]} is {value}, which cannot be"
+    with pytest.raises(NotFiniteError, match=wanted):
+        rank_both_ways(Table(table), [0, 0, 1, 1, 2, 2], memory=memory)
+    with pytest.raises(NotFiniteError, match=wanted):
+        list(sentence_rows(Table(table), memory))
+
+
+def test_features_that_are_no_numbers_do_not_rank_first() -> None:
+    """No comparison with nan is true: all ranks were 1 and R@1 was 100."""
+    random = numpy.random.default_rng(3)
+    images = random.standard_normal((4, 5)).astype(numpy.float32)
+    sentences = images.copy()
+    sentences[2, 1] = numpy.nan
+    with pytest.raises(NotFiniteError, match="image 0 to sentence 2 is nan"):
+        rank_both_ways(ImageSentenceDistances(images, sentences), range(4))
 
 
 def test_images_without_sentence_are_refused() -> None:

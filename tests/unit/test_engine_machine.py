@@ -52,6 +52,11 @@ from annotation.pipeline.state import (
     find_chain,
     unplaced,
 )
+from tests.unit.state_invariants import (
+    check_flags,
+    check_no_doubted_vote_counts,
+    check_open_questions,
+)
 
 WIDTH, HEIGHT = 20, 10
 FRESH = 999
@@ -303,6 +308,19 @@ class Image(RuleBasedStateMachine):
             assert chain.phase is not Phase.REVIEW
             asked_of.append(number)
         assert len(set(asked_of)) == len(asked_of)
+
+    @invariant()
+    def open_questions_show_what_they_ask_about(self) -> None:
+        check_open_questions(self.state)
+
+    @invariant()
+    def flags_follow_the_votes(self) -> None:
+        check_flags(self.state)
+
+    @invariant()
+    def no_doubted_vote_counts(self) -> None:
+        doubts = {fact.body.judgment for fact in self.facts if isinstance(fact.body, Doubt)}
+        check_no_doubted_vote_counts(self.state, doubts)
 
     @invariant()
     def every_open_question_can_be_answered(self) -> None:
