@@ -24,7 +24,7 @@ from annotation.pipeline.backup_archive import (
     table_write,
 )
 
-ROWS = [[number, f"worker {number}", {"b": 1, "a": None}] for number in range(5)]
+ROWS: list[list[Any]] = [[number, f"worker {number}", {"b": 1, "a": None}] for number in range(5)]
 PHOTO = b"\x89PNG" + bytes(range(256))
 TABLE, IMAGE = "tables/worker.jsonl", "photos/images/1.png"
 
@@ -40,7 +40,7 @@ def path(tmp_path: Path) -> Path:
         )
         photos = (photo_write(archive, "images/1.png", [PHOTO[:7], PHOTO[7:]]),)
         now = datetime(2026, 1, 1, tzinfo=UTC)
-        migrations = {"annotation": ("0001_initial",)}
+        migrations: dict[str, tuple[str, ...]] = {"annotation": ("0001_initial",)}
         manifest_write(archive, Manifest(FORMAT, "1.0", now, migrations, tables, photos))
     return file
 
@@ -198,6 +198,8 @@ def test_names_that_lead_elsewhere_are_refused(path: Path, name: str) -> None:
         ):
             with pytest.raises(BackupError, match="is no name for a table or photo"):
                 write()
-    for kind in ("tables", "photos"):
-        rewrite_manifest(path, lambda manifest, kind=kind: manifest[kind][-1].update(name=name))
-        refused(path, "is no name for a table or photo")
+    rewrite_manifest(path, lambda manifest: manifest["photos"][-1].update(name=name))
+    refused(path, "is no name for a table or photo")
+    rewrite_manifest(path, lambda manifest: manifest.update(photos=[]))
+    rewrite_manifest(path, lambda manifest: manifest["tables"][-1].update(name=name))
+    refused(path, "is no name for a table or photo")
