@@ -229,6 +229,51 @@ def test_directions_that_do_not_correlate_are_left_out() -> None:
         fit(gather([(x[:, 1:], y)]), ridge_x=0.1, ridge_y=0.1)
 
 
+def test_few_components_of_sides_with_as_many_directions() -> None:
+    x, y = paired(6, dx=12, dy=12)
+    sums = gather([(x, y)])
+    full = fit(sums, ridge_x=0.1, ridge_y=0.2)
+    some = fit(sums, ridge_x=0.1, ridge_y=0.2, components=3)
+    numpy.testing.assert_allclose(some.correlations, full.correlations[:3], atol=1e-7)
+
+
+@pytest.mark.parametrize(("kept", "by_iteration"), [(1, True), (2, True), (3, False)])
+def test_the_whole_is_decomposed_only_if_more_than_a_twentieth_is_kept(
+    kept: int, by_iteration: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Iteration is the faster way to few directions, and the slower way to many."""
+    x, y = paired(7, count=300, dx=40, dy=40)
+    sums = gather([(x, y)], device="cpu")
+    decomposed: list[int] = []
+    real = torch.linalg.eigh
+
+    def watched(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        decomposed.append(len(matrix))
+        values, vectors = real(matrix)
+        return values, vectors
+
+    monkeypatch.setattr(torch.linalg, "eigh", watched)
+    space = fit(sums, ridge_x=0.1, ridge_y=0.1, components=kept, device="cpu")
+    assert decomposed == ([] if by_iteration else [40])
+    numpy.testing.assert_allclose(space.correlations, closed_form(x, y, 0.1, 0.1)[:kept], atol=1e-6)
+
+
+def test_the_smaller_side_is_decomposed(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = paired(8, count=300, dx=30, dy=9)
+    decomposed: list[int] = []
+    real = torch.linalg.eigh
+
+    def watched(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        decomposed.append(len(matrix))
+        values, vectors = real(matrix)
+        return values, vectors
+
+    monkeypatch.setattr(torch.linalg, "eigh", watched)
+    for one, other in ((x, y), (y, x)):
+        fit(gather([(one, other)]), ridge_x=0.1, ridge_y=0.1, components=2, device="cpu")
+    assert decomposed == [9, 9]
+
+
 def test_projections_are_centred_scaled_and_of_unit_length() -> None:
     x, y = paired(4, offset=3.0)
     space = fit(gather([(x, y)]), ridge_x=0.1, ridge_y=0.1)

@@ -130,6 +130,26 @@ def test_no_more_memory_than_the_budget() -> None:
     assert peak < 1.5 * budget + 100_000
 
 
+def test_what_is_taken_at_once_fits_into_half_of_the_memory() -> None:
+    """The other half is for making it. A row of 5 or 10 distances takes 20 or 40 bytes."""
+    scene = Scene(5, images=10, each=1)
+    distances = ImageSentenceDistances(scene.images, scene.sentences[:5])
+    for memory, images, sentences in ((2 * 60, 3, 1), (2 * 60 - 2, 2, 1), (2 * 80, 4, 2)):
+        assert next(image_rows(distances, memory))[0] == slice(0, images)
+        assert next(sentence_rows(distances, memory))[0] == slice(0, sentences)
+        assert [rows.start for rows, _ in image_rows(distances, memory)] == [*range(0, 10, images)]
+
+
+def test_what_a_distance_takes_while_it_is_made() -> None:
+    scene = Scene(6, images=3, each=1, regions=7)
+    distances = RegionPhraseDistances(scene.regions, scene.phrases[:5], [1, 3, 1])
+    # For each phrase of the longest sentence: its distances to seven regions and to the nearest;
+    # and the sum in float32, in float64 and as it is given back.
+    assert distances.cell_bytes() == 3 * (7 * 4 + 4) + (4 + 8 + 4)
+    none = RegionPhraseDistances(scene.regions, scene.phrases[:0], [])
+    assert none.cell_bytes() == (7 * 4 + 4) + (4 + 8 + 4)
+
+
 def test_a_region_given_twice_changes_nothing() -> None:
     scene = Scene(3)
     plain = RegionPhraseDistances(scene.regions, scene.phrases, scene.lengths)

@@ -119,6 +119,20 @@ def test_what_is_no_photo_is_refused_with_the_reason(
         decode(whole)
 
 
+def test_a_file_that_is_too_large_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, folder = make_release(tmp_path, 2)
+    size = (folder / "image-000.jpg").stat().st_size
+    monkeypatch.setattr(module, "MAX_BYTES", size)
+    assert len(module.read_content(folder / "image-000.jpg")) == size
+    with open(folder / "image-001.jpg", "ab") as file:
+        file.truncate(size + 1)
+    found, problems = find_photos(tmp_path / "store", folder, NAMES[:2])
+    assert list(found) == ["image-000"]
+    assert problems == {"image-001": f"image-001.jpg: the file is larger than {size:,} bytes"}
+
+
 def test_a_decompression_bomb_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
     Image.new("1", (20_000, 20_000)).save(tmp_path / "bomb.png")
     content = (tmp_path / "bomb.png").read_bytes()

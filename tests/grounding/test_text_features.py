@@ -135,6 +135,17 @@ def test_words_that_are_all_alike_give_numbers_all_the_same() -> None:
         fit_mixture(numpy.ones((2, 3)), 3)
 
 
+def test_one_centre_is_the_mean_and_as_many_centres_as_words_are_possible() -> None:
+    x = numpy.random.default_rng(6).standard_normal((8, 3))
+    one = fit_mixture(x, 1)
+    assert numpy.allclose(one.means, x.mean(axis=0))
+    assert numpy.allclose(one.variances, x.var(axis=0))
+    assert fit_mixture(x, 8).means.shape == (8, 3)
+    for centres in (0, -1, 9):
+        with pytest.raises(ValueError, match=f"{centres} centres cannot be fitted to 8 words"):
+            fit_mixture(x, centres)
+
+
 def test_the_mixture_is_fitted_on_types_not_on_tokens() -> None:
     vectors = vectors_of(5, 3)
     often = vocabulary_of([["a", "dog"]] * 100 + [["in", "a", "field", "at", "."]])

@@ -89,6 +89,14 @@ def test_a_binary_file_larger_than_what_is_read_at_once(tmp_path: Path) -> None:
     assert 0 < told[0][1] <= told[0][2] == path.stat().st_size
 
 
+def test_the_first_line_of_a_file_is_no_word_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "vectors"
+    path.write_bytes(b"2 1\nthe 5\n2 7\n")
+    vectors = load(path, "the", "2")
+    assert vectors.matrix[vectors.rows["the"]].tolist() == [5]
+    assert vectors.matrix[vectors.rows["2"]].tolist() == [7]
+
+
 def test_names_of_several_words_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "glove"
     path.write_text("the 1 2\n. . . 3 4\n. 5 6\n")

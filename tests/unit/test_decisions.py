@@ -19,6 +19,7 @@ from annotation.pipeline.facts import (
     Target,
 )
 from annotation.pipeline.geometry import Rect
+from annotation.pipeline.merging import merge
 from annotation.pipeline.state import BoxStatus, Phase, accepted_boxes, find_box, find_mention
 from tests.unit.images import (
     RECT,
@@ -148,6 +149,20 @@ def test_split_of_a_nonvisual_chain_keeps_its_flags() -> None:
     session.apply(Split(REVIEWER, 1, (2,)))
     assert (session.chain(2).phase, session.chain(2).scene) == (Phase.NONVISUAL, True)
     assert session.state.is_finished
+
+
+def test_parts_of_imported_chains_are_not_merged_either() -> None:
+    session = Session("[people A man] .", "[people A guy] .", "[people A boy] .", "[people He] .")
+    session.apply(
+        AcceptedImport(
+            chains=(ImportedChain((1, 2)), ImportedChain((3, 4))),
+            boxes=(ImportedBox((1, 2), RECT), ImportedBox((1, 2), OTHER_RECT)),
+        )
+    )
+    session.apply(Split(REVIEWER, 1, (2,), (1,)))
+    session.apply(Split(REVIEWER, 2, (4,), (1,)))
+    merged = merge(session.state, session.settings)
+    assert sorted(chain.mentions for chain in merged.chains) == [(1,), (2,), (3,), (4,)]
 
 
 def test_split_by_a_reviewer_is_not_verified() -> None:
@@ -325,6 +340,18 @@ def test_no_box_leaves_a_shared_box_to_the_other_chain() -> None:
     box = find_box(session.state, 1)
     assert box is not None
     assert (box.chains, box.status) == ((2,), BoxStatus.ACCEPTED)
+
+
+@pytest.mark.parametrize(
+    "decision", [NoBox(REVIEWER, 1, False, True), SendTo(REVIEWER, 1, Target.LINKS)]
+)
+def test_a_box_that_quality_refused_stays_refused(decision: Decision) -> None:
+    session = three_chains()
+    session.say("coverage/1/2", "no")
+    session.say("drawing/1/2", "box", rect=OTHER_RECT)
+    session.say("quality/2/1", "bad")
+    session.apply(decision)
+    assert statuses(session) == ["removed", "discarded"]
 
 
 # Sending chains about

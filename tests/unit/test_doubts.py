@@ -219,6 +219,25 @@ def test_a_second_opinion_can_be_doubted_too() -> None:
     assert session.open == [f"coverage/1/2?{again}"]
 
 
+@pytest.mark.parametrize(
+    ("key", "answer"), [("links/2-1/1", "yes"), ("links/2-1/1", "no"), ("quality/1/1", "good")]
+)
+def test_a_second_opinion_takes_the_doubted_answers_place(key: str, answer: str) -> None:
+    if key.startswith("links"):
+        session = Session("[people A man] .", "[people A guy] .")
+    else:
+        session = one_man()
+        session.say("drawing/1/1", "box")
+    doubted = session.say(key, answer)
+    session.doubt(doubted)
+    again = session.say(f"{key}?{doubted}", answer)
+    before = session.open
+    session.doubt(doubted)
+    assert session.open == before, "the first answer carries nothing any more"
+    session.doubt(again)
+    assert session.open[0] == f"{key}?{again}", "the second one does"
+
+
 def test_two_doubts_of_one_tally_ask_twice() -> None:
     session = finished_man()
     session.doubt(3)

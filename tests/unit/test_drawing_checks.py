@@ -2,7 +2,7 @@
 
 from annotation.pipeline.drawing_checks import Drawing, DrawingCheck, boxes_drawn, drawing_checks
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.state import Box, BoxStatus
+from annotation.pipeline.state import Box, BoxStatus, Phase
 from tests.unit.images import RECT, Session, boxed_man, one_ball, one_man
 
 
@@ -36,6 +36,26 @@ def test_none_needed_is_wrong_if_a_box_is_accepted_after_it() -> None:
     session.say("coverage/1/2", "yes", "yes")
     late = Drawing(number=session.state.facts, worker=8, chain=1)
     assert checks(session, early, late) == [DrawingCheck(early, False), DrawingCheck(late, True)]
+
+
+def test_none_needed_is_not_known_before_the_chain_is_settled_nor_by_other_chains() -> None:
+    session = Session("[people A man] on [other a stool] .")
+    session.say("drawing/1/1", "box")
+    session.say("quality/1/1", "good")
+    session.say("coverage/1/2", "no")
+    session.say("drawing/1/2", "none")
+    drawing = Drawing(number=session.state.facts, worker=8, chain=1)
+    session.say("coverage/1/2", "yes")
+    assert checks(session, drawing) == [DrawingCheck(drawing, True)]
+    session.say("requirement/2/1", "nobox")
+    assert checks(session, drawing) == [], "that vote was about the other chain"
+
+    session = boxed_man()
+    session.say("coverage/1/2", "no")
+    session.say("drawing/1/2", "none")
+    drawing = Drawing(number=session.state.facts, worker=8, chain=1)
+    assert session.chain(1).phase is not Phase.COMPLETE
+    assert checks(session, drawing) == [], "nothing is settled yet"
 
 
 def test_of_boxes_alike_the_first_is_the_first() -> None:

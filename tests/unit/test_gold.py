@@ -205,6 +205,19 @@ def test_quality_good_and_bad_in_every_way() -> None:
     }
 
 
+def test_a_wrong_thing_is_of_a_type_that_the_phrase_does_not_have() -> None:
+    people, animals, things = {MAN, GIRL}, {DOG, PUPPY}, {BALL}
+    foreign = {"A man": animals | things, "A girl": animals | things, "The crowd": animals | things}
+    foreign |= {"A tall person": animals | things, "a red ball": people | animals}
+    foreign |= {"two puppies": people | things}
+    shown: dict[str, set[Rect | None]] = {}
+    for gold in made(Stage.QUALITY):
+        if gold.kind == "wrong thing":
+            shown.setdefault(words(gold)[0], set()).add(gold.shown.candidate)
+    assert {"A girl", "a red ball", "two puppies"} <= set(shown)
+    assert all(shown[phrase] <= foreign[phrase] for phrase in shown)
+
+
 def test_coverage_with_all_and_without_one() -> None:
     golds = made(Stage.COVERAGE)
     assert {(words(g)[0], g.shown.boxes) for g in golds if g.answer == "no"} == {

@@ -170,6 +170,17 @@ def test_what_is_written_reads_back(stage: Stage, seed: str) -> None:
         assert (again.answer, again.kind, again.workers) == (gold.answer, gold.kind, ())
 
 
+def test_a_phrase_is_written_in_its_words_whatever_other_captions_mark() -> None:
+    captions = {1: ("a", "dog", "and", "a", "dog"), 2: ("a", "dog", "and", "a", "dog")}
+    marks = (Mark(1, 1, 0, 2, 1), Mark(2, 2, 0, 2, 2), Mark(3, 2, 3, 5, 3), Mark(4, 1, 3, 5, 4))
+    gold = Gold(Stage.VERIFICATION, "dogs", Shown((1, 2), marks), "true")
+    written = _read(write_gold(gold, captions))
+    assert [(caption.number, caption.phrases) for caption in written.captions] == [
+        (1, ("a dog", "a dog")),
+        (2, ("a dog", "a dog")),
+    ]
+
+
 WORDS = st.sampled_from(["dog", "Dog", "a", "'s", "U.S.", "t-shirt", "--", "``", "1/2", "x.y"])
 
 

@@ -332,6 +332,18 @@ def test_an_annotation_that_could_not_be_read_back_is_not_written(
     assert not list(tmp_path.iterdir())
 
 
+def test_an_image_whose_sentence_could_not_be_read_back_is_not_written(
+    tmp_path: Path,
+) -> None:
+    bad = Sentence(("A", "man]"), (Phrase(0, 2, ("people",), 1),))
+    image = msgspec.structs.replace(IMAGE, sentences=(SENTENCE, bad))
+    with pytest.raises(ReleaseError) as caught:
+        write_image(tmp_path, image)
+    error = caught.value
+    assert (error.file, error.line) == (str(tmp_path / "Sentences" / "36979.txt"), 2)
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_error_names_file_and_line(tmp_path: Path) -> None:
     write_image(tmp_path, IMAGE)
     path = tmp_path / "Sentences" / "36979.txt"

@@ -66,6 +66,12 @@ def test_what_is_not_needed_is_taken_back() -> None:
 def test_a_few_too_many_stay() -> None:
     assert one(Demand(questions=40, waiting=5)) == Change()
     assert one(Demand(questions=1, waiting=2)) == Change()
+    # A few are a quarter of what is wanted, rounded up.
+    for wanted, few in ((1, 1), (4, 1), (5, 2), (8, 2), (12, 3), (13, 4), (40, 10)):
+        questions = 10 * wanted
+        assert one(Demand(questions=questions, waiting=wanted + few)) == Change()
+        too_many = one(Demand(questions=questions, waiting=wanted + few + 1))
+        assert too_many == Change(take_back=few + 1)
     # But never more than the ceiling.
     assert one(Demand(questions=5000, waiting=101)) == Change(take_back=1)
 

@@ -87,3 +87,19 @@ def test_voluntary_work_says_so() -> None:
     assert (terms.cost_cents, body(terms)["Reward"]) == (0, "0.00")
     assert "voluntary" in body(terms)["Description"]
     assert "$" not in body(terms)["Description"]
+
+
+def test_the_test_says_what_it_pays_what_the_work_pays_and_how_often_it_can_be_taken() -> None:
+    def said(**crowd: Any) -> str:
+        settings = Settings(crowd=CrowdSettings(**crowd))
+        terms = terms_of_test("c", Stage.DRAWING, shipped_guide(Stage.DRAWING), settings)
+        text: str = body(terms)["Description"]
+        return text
+
+    paid = said(price_cents=dict.fromkeys(Stage, 26), test_price_cents=5, test_tries=1)
+    assert "HITs of this kind, which pay $0.26 each. The test pays $0.05, passed or not." in paid
+    assert "You can take it once." in paid
+    free = said(price_cents=dict.fromkeys(Stage, 0), test_price_cents=0, test_tries=2)
+    assert "HITs of this kind, which are voluntary. The test itself pays nothing." in free
+    assert "You can take it up to 2 times." in free
+    assert "Answer 70% of them right" in free

@@ -23,9 +23,11 @@ from annotation.pipeline.trust import (
     Standing,
     Tally,
     Trust,
+    disbelief,
     fold,
     follow,
     is_enough,
+    is_hopeless,
     needed_for_trust,
     stretch_lost,
     told,
@@ -101,6 +103,19 @@ def test_a_test_counts_once() -> None:
         assert follow(standing, BeganTest(), LINKS, SETTINGS) == standing
 
 
+@pytest.mark.parametrize("stage", Stage)
+def test_only_trusted_workers_are_believed_and_drawers_on_probation(stage: Stage) -> None:
+    believed = {trust for trust in Trust if not disbelief(Standing(trust=trust), stage)}
+    on_probation = {Trust.PROBATION} if stage is Stage.DRAWING else set()
+    assert believed == {Trust.TRUSTED} | on_probation
+
+
+def test_the_reason_for_disbelief_is_the_workers_own() -> None:
+    assert disbelief(Standing(trust=Trust.REVOKED, reason="spam"), Stage.DRAWING) == "spam"
+    assert disbelief(Standing(trust=Trust.REVOKED), Stage.DRAWING) == "trust was lost"
+    assert disbelief(Standing(trust=Trust.NEW), Stage.DRAWING) == "not trusted yet"
+
+
 # Losing trust
 
 
@@ -119,6 +134,19 @@ def test_however_strict_three_wrong_answers_it_takes(
     lost = stretch_lost(tuple(recent), minimum, strict)
     if lost:
         assert recent[-lost:].count(False) >= 3
+
+
+def test_a_chance_of_just_the_limit_is_not_below_it() -> None:
+    chance = chance_at_least(0.8, 5, 10)
+    assert 0 < chance < 1
+    assert not is_hopeless(5, 10, 0.8, limit=chance)
+    assert is_hopeless(5, 10, 0.8, limit=math.nextafter(chance, 1))
+
+
+def test_three_wrong_answers_are_enough_if_they_leave_no_hope() -> None:
+    assert is_hopeless(0, 3, 0.8, limit=0.01)
+    assert not is_hopeless(0, 2, 0.8, limit=1)
+    assert not is_hopeless(97, 100, 0.8, limit=0.01), "three wrong ones of a hundred"
 
 
 @pytest.mark.parametrize("stage", Stage)
@@ -253,6 +281,25 @@ def test_what_would_end_trust_is_told() -> None:
     assert wrong is not None
     assert after("+" * 30 + "-" * (wrong - 1)).trust is Trust.TRUSTED
     assert after("+" * 30 + "-" * wrong).trust is Trust.REVOKED
+
+
+def test_a_worker_can_be_lost_by_the_very_last_answer_that_the_window_holds() -> None:
+    # Of a window full of right answers, only a whole window of wrong ones leaves no hope.
+    window = 10
+    full = Tally(checks=window, right=window, recent=(True,) * window)
+    limit = chance_at_least(0.8, 1, window)  # not below itself: one right answer is hope enough
+    patient = replace(CROWD, trust_window=window, trust_limit=limit, trust_drop_limit=0.0)
+    assert wrong_until_lost(full, 0.8, patient) == window
+    one_left = replace(patient, trust_limit=math.nextafter(limit, 1))
+    assert wrong_until_lost(full, 0.8, one_left) == window - 1
+
+
+def test_trust_can_be_reached_with_the_last_item_of_probation() -> None:
+    # 80% of 60 are 48: with 18 of 30 all of the next 30 must be right, and with 17 it is too late.
+    assert needed_for_trust(Tally(checks=30, right=18), 0.8, CROWD) == Needed(30, 30)
+    assert needed_for_trust(Tally(checks=30, right=17), 0.8, CROWD) is None
+    assert needed_for_trust(Tally(checks=59, right=47), 0.8, CROWD) == Needed(1, 1)
+    assert needed_for_trust(Tally(checks=59, right=46), 0.8, CROWD) is None
 
 
 @given(st.lists(st.booleans(), max_size=59), st.sampled_from([0.7, 0.78, 0.8, 0.83, 1.0]))
