@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_FREE = "Free some space there and try again; nothing half-written was kept."
+_FREE = "Free some space on it and try again; nothing half-written was kept."
 _FULL = {
     errno.ENOSPC: f"the disk is full. {_FREE}",
     errno.EDQUOT: f"the disk space that this account may use is used up. {_FREE}",
@@ -26,6 +26,10 @@ _REFUSED = {
 }
 _REFUSED[errno.EPERM] = _REFUSED[errno.EACCES]
 _DATABASE_FULL = f"The disk of the database is full. {_FREE}"
+_DATABASE_FAILS = (
+    "The disk of the database is full, or fails. Free some space on it, or check it, and try "
+    "again; nothing half-written was kept."
+)
 _DATABASE_READ_ONLY = (
     "The database's file or its folder cannot be written to. Give the account that runs Chainbox "
     "the right to, and try again."
@@ -79,6 +83,8 @@ def _database_trouble(error: BaseException) -> str | None:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
             return _DATABASE_FULL
+        if code == sqlite3.SQLITE_IOERR:
+            return _DATABASE_FAILS
         if code == sqlite3.SQLITE_READONLY:
             return _DATABASE_READ_ONLY
     if getattr(error, "pgcode", None) == _POSTGRESQL_FULL:

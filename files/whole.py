@@ -58,7 +58,7 @@ def whole_file(
     if before is not None and not replace:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     # A link goes on leading to the file.
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
     draft = _draft_of(target)
     with _naming(path, draft):
         descriptor = os.open(

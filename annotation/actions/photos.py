@@ -2,13 +2,19 @@
 
 import hashlib
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from django.core.files import File
 from django.core.files.storage import default_storage
 
 from annotation.pipeline.pictures import Picture
 from annotation.selectors.photo_files import photo_problem
+
+# Django's class takes no parameter but for the type checker.
+if TYPE_CHECKING:
+    BytesFile = File[bytes]
+else:
+    BytesFile = File
 
 
 class PhotoChangedError(ValueError):
@@ -44,7 +50,7 @@ class _OtherContentError(Exception):
     pass
 
 
-class _Checked(File):
+class _Checked(BytesFile):
     """A file that breaks off at its end if its content is another: then no storage keeps it."""
 
     def __init__(self, stream: IO[bytes], sha256: str) -> None:

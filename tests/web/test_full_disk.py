@@ -11,14 +11,19 @@ from pathlib import Path
 import pytest
 from django.core.files.storage import default_storage
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from PIL import Image as Pillow
+from pytest_django.fixtures import Settings
 
 from annotation.models import Image
+from annotation.pipeline.guides import guide_file, shipped_source
+from annotation.selectors.guides import TOPICS
 from tests.processes import ROOT, environment, wait_for
 from tests.small_disk import SmallDisk, small_disk
 
 pytestmark = pytest.mark.slow
 
+DEMO = ROOT / "annotation" / "demo"
 MANAGE = (sys.executable, "manage.py")
 KILLED_IN_THE_MIDDLE = """
 import django, sys
@@ -88,11 +93,14 @@ def test_a_full_disk_is_a_message_and_the_next_import_stores_the_whole_photo(
     assert again.returncode == 0, again.stderr
     (stored,) = site.disk.contents.rglob("*.jpeg")
     assert stored.read_bytes() == content
+    assert site.run("files_check").returncode == 0
+    stored.write_bytes(content[:-1])
+    assert site.run("files_check").returncode == 1
 
 
 @pytest.mark.django_db
 def test_a_photo_whose_import_was_killed_is_whole_after_the_next(
-    tmp_path: Path, settings: pytest.FixtureRequest
+    tmp_path: Path, settings: Settings
 ) -> None:
     content = noisy_photo(tmp_path / "photos" / "one.jpg", 1200, 800)
     media, pipe = tmp_path / "media", tmp_path / "pipe"
@@ -112,7 +120,7 @@ def test_a_photo_whose_import_was_killed_is_whole_after_the_next(
         process.wait()
     assert 0 < written(media) < len(content)
 
-    settings.MEDIA_ROOT = media  # type: ignore[attr-defined]
+    settings.MEDIA_ROOT = media
     call_command(
         "corpus_import", token_file(tmp_path), campaign="c", images=tmp_path / "photos",
         stdout=StringIO(),
@@ -123,3 +131,132 @@ def test_a_photo_whose_import_was_killed_is_whole_after_the_next(
 
 def written(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    with small_disk(tmp_path / "disk") as made:
+        yield made
+
+
+def refused(*words: str | Path, **options: object) -> str:
+    with pytest.raises(CommandError) as failed:
+        call_command(*(str(word) for word in words), stdout=StringIO(), **options)
+    return str(failed.value)
+
+
+@pytest.fixture
+def campaigns() -> None:
+    """The demo, once as finished annotation and once with verification questions."""
+    quiet = StringIO()
+    call_command(
+        "corpus_import", DEMO, campaign="done", images=DEMO / "photos", accept=True, stdout=quiet
+    )
+    call_command("corpus_import", DEMO, campaign="gold", gold=True, stdout=quiet)
+    call_command("gold_make", campaign="gold", from_answer_key=True, per_image=6, stdout=quiet)
+
+
+@pytest.mark.django_db
+def test_no_command_leaves_half_a_file_on_a_full_disk(disk: SmallDisk, campaigns: None) -> None:
+    place = disk.contents
+    disk.fill(leave=12_288)
+    for file, words in (
+        ("backup.zip", ["backup_write", place / "backup.zip"]),
+        ("release", ["release_build", "--campaign=done", "--photos", "--out", place / "release"]),
+        ("gold.jsonl", ["gold_export", place / "gold.jsonl", "--campaign=gold"]),
+    ):
+        assert f"{place / file}: the disk is full. Free some space" in refused(*words)
+        assert disk.files() == []
+        assert not (place / "release").exists()
+
+
+@pytest.mark.django_db
+def test_a_file_that_is_replaced_stays_as_it_was_on_a_full_disk(
+    disk: SmallDisk, campaigns: None
+) -> None:
+    for name in ("backup.zip", "gold.jsonl"):
+        (disk.contents / name).write_text("old")
+    disk.fill(leave=4096)
+    assert "the disk is full" in refused("backup_write", disk.contents / "backup.zip", "--force")
+    refused("gold_export", disk.contents / "gold.jsonl", "--campaign=gold", "--force")
+    for name in ("backup.zip", "gold.jsonl"):
+        assert (disk.contents / name).read_text() == "old"
+    assert disk.files() == ["backup.zip", "gold.jsonl"]
+
+
+@pytest.mark.django_db
+def test_of_several_files_those_that_are_there_are_whole(disk: SmallDisk, campaigns: None) -> None:
+    disk.fill(leave=12_288)
+    said = refused("guides_export", disk.contents, "--campaign=gold")
+    assert "the disk is full. Free some space" in said
+    there = [topic for topic in TOPICS if (disk.contents / guide_file(topic)).exists()]
+    assert 0 < len(there) < len(TOPICS)
+    assert disk.files() == sorted(guide_file(topic) for topic in there)
+    for topic in there:
+        written = (disk.contents / guide_file(topic)).read_text(encoding="utf-8")
+        assert written == shipped_source(topic)
+
+
+def test_a_model_that_its_library_cannot_write_is_not_taken_for_one(
+    disk: SmallDisk, tmp_path: Path
+) -> None:
+    """The library that trains it does not look whether the disk has taken all."""
+    sentences = tmp_path / "release" / "Sentences"
+    sentences.mkdir(parents=True)
+    line = "[/EN#1/animals A zebu] eats [/EN#2/other the grass] .\n"
+    (sentences / "1.txt").write_text(line * 5)
+    (tmp_path / "release" / "train.txt").write_text("1\n")
+    disk.fill()
+    said = refused("mentions_train", tmp_path / "release", "--out", disk.contents)
+    assert said.startswith(f"{disk.contents}/chunker.crfsuite: the disk is full")
+    assert disk.files() == []
+
+
+@pytest.mark.django_db
+def test_a_folder_that_may_not_be_written_to_is_told_in_words(campaigns: None) -> None:
+    said = refused("gold_export", "/proc/gold.jsonl", "--campaign=gold")
+    assert said.startswith("/proc/gold.jsonl: ")
+    assert "Errno" not in said
+
+
+ASKED = """
+import django
+django.setup()
+from django.test import Client
+client = Client(raise_request_exception=False)
+answer = client.post(
+    "/accounts/login/", {"username": "admin", "password": "a wrong one"}, HTTP_HOST="localhost"
+)
+print(answer.status_code, answer.content.decode())
+from marketplace.tasks import marketplace_sweep
+marketplace_sweep.apply()
+print("swept")
+"""
+
+
+def test_a_full_disk_under_the_database_is_a_message_everywhere(tmp_path: Path) -> None:
+    var = tmp_path / "var"
+    with small_disk(var, size="8m") as disk:
+        env = environment(CHAINBOX_VAR=str(var), DJANGO_SETTINGS_MODULE="config.settings")
+        migrated = disk.run([*MANAGE, "migrate", "--verbosity=0"], env)
+        assert migrated.returncode == 0, migrated.stderr
+        lines = [f"{number}.jpg#0\tA dog runs .\n" for number in range(2000)]
+        (tmp_path / "captions.token").write_text("".join(lines))
+        disk.fill(leave=65_536)
+        failed = disk.run(
+            [*MANAGE, "corpus_import", tmp_path / "captions.token", "--campaign=c"], env
+        )
+        assert failed.returncode == 1
+        assert failed.stderr.endswith(
+            "error: The disk of the database is full. Free some space on it and try again; nothing "
+            "half-written was kept.\n"
+        )
+        assert "Traceback" not in failed.stderr
+        disk.empty()
+        disk.fill()
+        asked = disk.run([sys.executable, "-c", ASKED], env)
+        assert asked.stdout.startswith("507 Nothing was saved, because the server could not write")
+        assert asked.stdout.endswith("swept\n")
+        assert (
+            "marketplace_sweep was not finished: The disk of the database is full" in asked.stderr
+        )
