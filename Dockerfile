@@ -22,6 +22,7 @@ RUN pip install -r requirements.lock
 COPY manage.py ./
 COPY config ./config
 COPY annotation ./annotation
+COPY files ./files
 COPY grounding ./grounding
 COPY marketplace ./marketplace
 COPY --from=frontend /frontend/dist ./frontend/dist

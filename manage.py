@@ -8,13 +8,15 @@ from pathlib import Path
 from django.core.management import execute_from_command_line
 
 from config.crowd_file import crowd_file_load
+from files.trouble import trouble_told
 
 
 def main() -> None:
-    """Run one management command."""
+    """Run one management command; a full disk is told in words, whichever command meets it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     crowd_file_load(os.environ, Path(__file__).resolve().parent)
-    execute_from_command_line(sys.argv)
+    with trouble_told():
+        execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":

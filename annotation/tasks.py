@@ -19,6 +19,7 @@ from annotation.crowd.looking import hits_look
 from annotation.crowd.sending import calls_send
 from annotation.selectors.supply import campaigns_launched
 from config.waking import wake_now
+from files.trouble import disk_trouble
 
 log = logging.getLogger(__name__)
 
@@ -82,5 +83,9 @@ def _alone(what: str) -> Iterator[None]:
     """Let what goes wrong here keep nothing else from being done; the next run tries it again."""
     try:
         yield
-    except Exception:
-        log.exception("%s has failed", what)
+    except Exception as error:
+        words = disk_trouble(error)
+        if words is None:
+            log.exception("%s has failed", what)
+        else:
+            log.error("%s has failed: %s", what, words)

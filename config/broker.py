@@ -16,6 +16,8 @@ from typing import Any
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps, loads
 
+from files.whole import write_text
+
 SCHEME = "chainbox-files"
 TRANSPORT_ALIASES[SCHEME] = "config.broker:Transport"
 
@@ -40,9 +42,8 @@ class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
         # time_ns sorts over restarts of the machine; a monotonic clock would not.
         name = f"{time.time_ns()}_{uuid.uuid4().hex}.{queue}.msg"
-        unfinished = Path(self.processed_folder) / f"{name}.new"
-        unfinished.write_text(dumps(payload), encoding="utf-8")
-        os.replace(unfinished, Path(self.data_folder_out) / name)
+        # Not synced: a power cut may lose messages, since the database knows what is to be done.
+        write_text(Path(self.data_folder_out) / name, dumps(payload), sync=False)
 
     def _queue_bind(
         self, exchange: str, routing_key: str | None, pattern: str | None, queue: str | None
@@ -53,9 +54,7 @@ class Channel(filesystem.Channel):
             entry = (routing_key or "", pattern or "", queue or "")
             if entry not in table:
                 file = Path(self.control_folder) / f"{exchange}.exchange"
-                unfinished = file.with_suffix(".new")
-                unfinished.write_text(dumps([entry, *table]), encoding="utf-8")
-                os.replace(unfinished, file)
+                write_text(file, dumps([entry, *table]), sync=False)
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         ending = f"{queue}.msg"

@@ -4,9 +4,10 @@ A file in the folder for everything that is written, for its owner alone. Develo
 production these settings are the operator's.
 """
 
-import os
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
+
+from files.whole import write_text
 
 NAME = "crowd.env"
 PREFIX = "CHAINBOX_CROWD_"
@@ -15,14 +16,11 @@ PREFIX = "CHAINBOX_CROWD_"
 def crowd_file_write(folder: Path, values: Mapping[str, str]) -> None:
     """Write the settings of a site that is being started; no values: there is no file."""
     path = folder / NAME
-    path.unlink(missing_ok=True)
     if not values:
+        path.unlink(missing_ok=True)
         return
     lines = [f"{name}={value}\n" for name, value in sorted(values.items())]
-    # Never readable by others, not even before it is written.
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.writelines(lines)
+    write_text(path, "".join(lines), private=True)
 
 
 def crowd_file_load(environment: MutableMapping[str, str], base: Path) -> None:

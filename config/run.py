@@ -15,6 +15,8 @@ from typing import IO, NamedTuple
 
 import django
 
+from files.trouble import trouble_told
+
 STOP_SECONDS = 10
 START_SECONDS = 60
 # Somebody who tries the site wants to see what to open, and what goes wrong; not every request.
@@ -241,4 +243,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with trouble_told():
+        sys.exit(main())

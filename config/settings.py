@@ -135,7 +135,11 @@ TEMPLATES = [
     },
 ]
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": {
+        "BACKEND": "config.file_storage.WholeFileStorage",
+        # Photos are named by their content: what is replaced is the same, or damaged.
+        "OPTIONS": {"allow_overwrite": True},
+    },
     "staticfiles": {
         "BACKEND": (
             "whitenoise.storage.CompressedManifestStaticFilesStorage"

@@ -9,6 +9,8 @@ from annotation.hits.notifications import notifications
 from config.throttle import ThrottledLoginView
 from config.views import healthz
 
+handler500 = "config.views.failed"
+
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("accounts/login/", ThrottledLoginView.as_view(), name="login"),

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from annotation.pipeline.release import ReleaseError
+from files.trouble import disk_trouble
 from grounding.cli import extract, run
 from grounding.pipeline.errors import GroundingError
 
@@ -40,6 +41,12 @@ def main(words: Sequence[str] | None = None) -> int:
         return status
     except (GroundingError, ReleaseError) as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        words = disk_trouble(error)
+        if words is None:
+            raise
+        print(f"error: {words}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped; the same command goes on where this one was", file=sys.stderr)

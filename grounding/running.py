@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from annotation.pipeline.release import read_sentences, read_splits
+from files.trouble import error_words
+from files.whole import make_folder, write_text
 from grounding.passes import SharePass, shared_pass
 from grounding.pipeline.arrays import Float32
 from grounding.pipeline.backbones import Backbone, load_backbone
@@ -163,12 +165,12 @@ def write_figures(out: Path, figures: Figures) -> None:
         "settings": figures.about,
     }
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         for name, content in files.items():
             text = json.dumps(content, indent=2, ensure_ascii=False)
-            (out / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+            write_text(out / f"{name}.json", f"{text}\n")
     except OSError as error:
-        raise GroundingError(f"{out}: cannot be written to: {error.strerror}") from error
+        raise GroundingError(f"the figures were not written: {error_words(error)}") from error
 
 
 def network_of(order: Order) -> tuple[Backbone, FeatureStore]:

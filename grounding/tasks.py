@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
+from files.trouble import disk_trouble
 from grounding.actions import (
     AbandonedError,
     experiment_fail,
@@ -111,12 +112,19 @@ def experiment_run(experiment: Experiment) -> None:
         experiment_finish(experiment=experiment, metrics=metrics_of(figures.result), notes=notes)
     except AbandonedError as error:
         log.warning("%s", error)
-    except (GroundingError, OSError, ValueError) as error:
+    except GroundingError as error:
         log.warning("%s has failed: %s", experiment, error)
         _fail(experiment, str(error))
     except Exception as error:
-        log.exception("%s has failed", experiment)
-        _fail(experiment, f"Something unforeseen: {error!r}. The worker's log says where.")
+        words = disk_trouble(error)
+        if words is None and isinstance(error, OSError | ValueError):
+            words = str(error)
+        if words is not None:
+            log.warning("%s has failed: %s", experiment, words)
+            _fail(experiment, words)
+        else:
+            log.exception("%s has failed", experiment)
+            _fail(experiment, f"Something unforeseen: {error!r}. The worker's log says where.")
 
 
 def _notes(figures: "Figures") -> Iterator[str]:

@@ -18,7 +18,6 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Field, Model
 
 from annotation import VERSION
-from annotation.models import Image
 from annotation.pipeline.backup_archive import (
     FORMAT,
     BackupError,
@@ -30,6 +29,7 @@ from annotation.pipeline.backup_archive import (
     photo_write,
     table_write,
 )
+from annotation.selectors.photo_files import images_with_photos, photos_stored
 
 Step = Callable[[int], None]
 
@@ -203,12 +203,8 @@ def _last_number(model: type[Model], highest: int) -> int | None:
 
 def _photos_wanted() -> Iterator[tuple[str, str]]:
     """Yield the names of all photos in the file storage, each once, with their checksums."""
-    images = Image.objects.filter(withdrawn_at=None).exclude(file="")
-    last = ""
-    for name, sha256 in images.order_by("file").values_list("file", "sha256").iterator():
-        if name != last:
-            yield name, sha256
-        last = name
+    for photo in photos_stored(images_with_photos()):
+        yield photo.file, photo.sha256
 
 
 def _photo_write(archive: ZipFile, name: str) -> Photo | None:

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
-from pathlib import Path
 
 import msgspec
-from django.core.files import File
-from django.core.files.storage import default_storage
 from django.db import connection, transaction
 
 from annotation import models
 from annotation.actions.facts import fact_row
+from annotation.actions.photos import picture_store
 from annotation.actions.state import rows_create
 from annotation.pipeline.corpus import CorpusImage
 from annotation.pipeline.engine import apply, begin
@@ -18,6 +16,7 @@ from annotation.pipeline.facts import Fact, FactRefusedError, encode_body
 from annotation.pipeline.mentions import Mention, MentionFinder, find_mentions
 from annotation.pipeline.pictures import Picture
 from annotation.pipeline.state import ImageState, encode_state
+from annotation.selectors.photo_files import photo_problem
 
 
 class Take(StrEnum):
@@ -34,16 +33,21 @@ class ImageToImport(msgspec.Struct, frozen=True):
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """How many images a batch added, gave their photo, or found as they are."""
+    """How many images a batch added, gave their photo, or found as they are.
+
+    `healed` are those whose photo was missing from the file storage or damaged, and was put back.
+    """
 
     added: int = 0
     pictured: int = 0
+    healed: int = 0
     unchanged: int = 0
 
     def __add__(self, other: "Imported") -> "Imported":
         return Imported(
             added=self.added + other.added,
             pictured=self.pictured + other.pictured,
+            healed=self.healed + other.healed,
             unchanged=self.unchanged + other.unchanged,
         )
 
@@ -76,13 +80,15 @@ def images_import(
 ) -> Imported:
     """Import a batch, all or nothing. An image that is there already is left as it is.
 
+    If its photo is damaged, though, and the batch brings the same photo, it is put back.
     CorpusConflictError: one is there and different. FactRefusedError: annotation to be accepted
-    contradicts itself. Both name the image.
+    contradicts itself. PhotoChangedError: a photo is not the one that was checked. All name the
+    image or the photo.
     """
     version = campaign.current_settings
     assert version is not None  # every campaign is made with settings
     existing = _existing(campaign, [item.image.name for item in batch])
-    pictured = 0
+    pictured = healed = 0
     for item in batch:
         image = existing.get(item.image.name)
         if image is None:
@@ -90,13 +96,21 @@ def images_import(
         why = _difference(image, item.image, take)
         if why:
             raise CorpusConflictError(f"{image.name}: {why}")
-        if item.picture is not None and not image.file:
+        if item.picture is None:
+            continue
+        if not image.file:
             _picture_attach(image, item.picture)
             pictured += 1
+        elif _is_healed_by(item.picture, image):
+            picture_store(item.picture)
+            healed += 1
     fresh = [item for item in batch if item.image.name not in existing]
     _images_create(campaign, version, fresh, take, finder)
     return Imported(
-        added=len(fresh), pictured=pictured, unchanged=len(batch) - len(fresh) - pictured
+        added=len(fresh),
+        pictured=pictured,
+        healed=healed,
+        unchanged=len(batch) - len(fresh) - pictured - healed,
     )
 
 
@@ -107,15 +121,6 @@ def tables_analyse() -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-
-
-def picture_store(picture: Picture) -> str:
-    """Put a photo into the file storage under its content's name; twice is once."""
-    name = f"images/{picture.sha256[:2]}/{picture.sha256}.{picture.format.lower()}"
-    if not default_storage.exists(name):
-        with Path(picture.path).open("rb") as stream:
-            default_storage.save(name, File(stream))
-    return name
 
 
 def _images_create(
@@ -197,6 +202,10 @@ def _picture_attach(image: models.Image, picture: Picture) -> None:
     state = msgspec.structs.replace(stored.state, width=picture.width, height=picture.height)
     stored.body = encode_state(state)
     stored.save(update_fields=["body"])
+
+
+def _is_healed_by(picture: Picture, image: models.Image) -> bool:
+    return picture.sha256 == image.sha256 and photo_problem(image.file, image.sha256) is not None
 
 
 def _existing(campaign: models.Campaign, names: Sequence[str]) -> dict[str, models.Image]:

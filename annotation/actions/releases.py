@@ -1,7 +1,5 @@
 """Building a release directory."""
 
-import shutil
-import tempfile
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -14,6 +12,7 @@ from annotation import models
 from annotation.pipeline.export import export_image
 from annotation.pipeline.release import SPLITS, write_image, write_splits, write_unrelated
 from annotation.selectors.releases import finished_images, first_free_chain_id, unfinished_images
+from files.whole import WrongContentError, whole_folder, write_bytes, write_text
 
 NOT_INCLUDED = "NOT_INCLUDED"
 PHOTOS = "photos"
@@ -45,15 +44,8 @@ def release_build(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ReleaseBuildError(f"{out} is there already and not empty: name another folder")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
-        draft = Path(folder) / "release"
-        draft.mkdir()
-        built = _write(campaign, draft, photos, done)
-        if out.exists():
-            out.rmdir()
-        shutil.move(draft, out)
-    return built
+    with whole_folder(out) as draft:
+        return _write(campaign, draft, photos, done)
 
 
 @transaction.atomic
@@ -92,15 +84,20 @@ def _write(
     not_included = unfinished_images(campaign)
     lines = ["# images of the campaign that are not in this release: <image> <status>"]
     lines += [f"{name} {status}" for name, status in not_included]
-    (folder / NOT_INCLUDED).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(folder / NOT_INCLUDED, "\n".join(lines) + "\n", sync=False)
     return BuiltRelease(images=images, not_included=not_included)
 
 
 def _photo_write(image: models.Image, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     ending = Path(image.filename).suffix or Path(image.file).suffix
-    with (
-        default_storage.open(image.file) as photo,
-        (folder / f"{image.name}{ending}").open("wb") as copy,
-    ):
-        shutil.copyfileobj(photo, copy)
+    with default_storage.open(image.file) as photo:
+        try:
+            write_bytes(
+                folder / f"{image.name}{ending}", photo.chunks(), sha256=image.sha256, sync=False
+            )
+        except WrongContentError:
+            raise ReleaseBuildError(
+                f"the photo of image {image.name} is damaged: {image.file} is not what was "
+                "imported. Run files_check, which lists all such photos and says what to do"
+            ) from None

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
-from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection, transaction
 from django.db.models import (
@@ -35,6 +34,7 @@ from annotation.actions.backup import (
     migrations_here,
     names_by_number,
 )
+from annotation.actions.photos import PhotoChangedError, photo_save
 from annotation.pipeline.backup_archive import (
     Backup,
     BackupError,
@@ -196,7 +196,10 @@ def _photo_restore(backup: Backup, photo: Photo, saved: list[str]) -> None:
                 raise BackupError(f"the file storage has another {photo.name}")
         return
     with backup.photo(photo) as stream:
-        name = default_storage.save(photo.name, File(stream))
+        try:
+            name = photo_save(photo.name, stream, photo.sha256)
+        except PhotoChangedError as error:
+            raise BackupError(f"{backup.path} has changed meanwhile: {error}") from error
     saved.append(name)
     if name != photo.name:
         raise BackupError(f"the file storage does not take the name {photo.name}")

@@ -5,10 +5,8 @@ looked up, never used as paths.
 """
 
 import hashlib
-import os
 import re
 import struct
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +17,8 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import msgspec
+
+from files.whole import whole_file
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -97,20 +97,19 @@ def archive_create(path: Path, *, force: bool = False) -> Iterator[ZipFile]:
     """Write an archive under a temporary name; `path` appears when it is whole, or not at all."""
     if not path.parent.is_dir():
         raise BackupError(f"there is no folder {path.parent}")
-    _refuse_existing(path, force)
+    if path.is_dir():
+        raise BackupError(f"{path} is a folder")
     # Readable by its owner only: a backup holds the accounts.
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            with ZipFile(stream, "w") as archive:
-                yield archive
-            stream.flush()
-            os.fsync(stream.fileno())
-        _refuse_existing(path, force)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        with (
+            whole_file(path, private=True, replace=force) as stream,
+            ZipFile(stream, "w") as archive,
+        ):
+            yield archive
+    except FileExistsError as error:
+        if error.filename != str(path):
+            raise
+        raise BackupError(f"{path} is there already; --force overwrites it") from None
 
 
 def table_write(
@@ -143,13 +142,6 @@ def photo_write(archive: ZipFile, name: str, chunks: Iterable[bytes]) -> Photo:
 def manifest_write(archive: ZipFile, manifest: Manifest) -> None:
     with _member(archive, MANIFEST, ZIP_DEFLATED) as out:
         out.write(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
-
-
-def _refuse_existing(path: Path, force: bool) -> None:
-    if path.is_dir():
-        raise BackupError(f"{path} is a folder")
-    if path.exists() and not force:
-        raise BackupError(f"{path} is there already; --force overwrites it")
 
 
 def _member(archive: ZipFile, name: str, compression: int) -> IO[bytes]:

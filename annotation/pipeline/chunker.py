@@ -3,6 +3,8 @@
 It sees words, their endings and their shapes, two tokens to either side: no tagger or parser.
 """
 
+import errno
+import os
 import re
 import struct
 import threading
@@ -37,7 +39,7 @@ class Chunker:
         """Open a model file. ValueError if it is none, or not complete."""
         content = model.read_bytes()
         # The library trusts the offsets in the file, so a cut one would crash the process.
-        if len(content) < 48 or _HEADER.unpack_from(content) != (b"lCRF", len(content)):
+        if not _is_complete(content):
             raise ValueError(f"{model} is not a complete chunker model")
         self._content = content  # the tagger points into it
         self._tagger = pycrfsuite.Tagger()
@@ -67,8 +69,18 @@ class ChunkerTrainer:
         self._trainer.append(token_features(tokens), _labels(len(tokens), spans))
 
     def train(self, model: Path) -> None:
-        """Write the model file; takes minutes for 100,000 captions."""
+        """Write the model file; takes minutes for 100,000 captions.
+
+        OSError: not all of it could be written.
+        """
         self._trainer.train(str(model))
+        # The library does not look whether the disk took what it wrote.
+        if not _is_complete(model.read_bytes()):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(model))
+
+
+def _is_complete(content: bytes) -> bool:
+    return len(content) >= 48 and _HEADER.unpack_from(content) == (b"lCRF", len(content))
 
 
 def token_features(tokens: Sequence[str]) -> list[list[str]]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from files.whole import write_text
+
 PEOPLE = "people"
 CLOTHING = "clothing"
 BODYPARTS = "bodyparts"
@@ -96,4 +98,4 @@ def read_entries(path: Path) -> list[str]:
 def write_entries(path: Path, about: Sequence[str], entries: Iterable[str]) -> None:
     """Write one file, sorted, with the lines `about` as a comment at its top."""
     lines = [f"# {line}" for line in about] + sorted(set(entries))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(lines) + "\n")

@@ -1,6 +1,5 @@
 """Train the finding of mentions on any release, and measure it."""
 
-import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from annotation.pipeline.entity_types import (
 from annotation.pipeline.mentions import MENTION_DATA, MentionFinder
 from annotation.pipeline.release import Sentence
 from annotation.pipeline.type_learning import TypeCounts, Types
+from files.whole import make_folder, whole_path, write_bytes
 
 # Left out always, also where a release has no phrase with them. ("Mine" is more often a pit.)
 PERSONAL_PRONOUNS = (
@@ -88,11 +88,10 @@ def train(
         raise ValueError("there is nothing to learn from: no caption has a phrase in brackets")
 
     report(f"{captions:,} captions with {phrases:,} mentions read; training the chunker")
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     # Under another name until it is complete: a finder may be reading the old one.
-    unfinished = out / f"{MODEL_FILE}.unfinished"
-    trainer.train(unfinished)
-    unfinished.replace(out / MODEL_FILE)
+    with whole_path(out / MODEL_FILE) as draft:
+        trainer.train(draft)
     _write_dictionaries(out, counts.entries(left_out=PERSONAL_PRONOUNS))
     return MentionFinder.load(out)
 
@@ -113,7 +112,7 @@ def _write_dictionaries(out: Path, entries: dict[str, Types]) -> None:
     )
     # Colours cannot be learnt from types: every folder starts with ours.
     if out.resolve() != MENTION_DATA.resolve():
-        shutil.copyfile(MENTION_DATA / COLOURS_FILE, out / COLOURS_FILE)
+        write_bytes(out / COLOURS_FILE, [(MENTION_DATA / COLOURS_FILE).read_bytes()])
 
 
 def score(finder: MentionFinder, sentences: Iterable[Sentence]) -> MentionScore:

@@ -24,6 +24,7 @@ from annotation.pipeline.release_types import (
     check_image_id,
     shorten,
 )
+from files.whole import write_text
 
 __all__ = [
     "SPLITS",
@@ -253,5 +254,5 @@ def _read(path: str) -> str:
 
 def _write(path: str, text: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    # Not synced: whoever writes a release waits once, for all of its many files.
+    write_text(Path(path), text, sync=False)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.pipeline.release import image_ids, read_image
+from files.whole import write_bytes
 from grounding.cli.progress import Progress
 from grounding.pipeline.photos import Photo, find_photos
 from grounding.pipeline.plans import SHARD_ITEMS, Regions, Shard, plan
 from grounding.pipeline.regions import gold_regions, read_boxes
-from grounding.pipeline.shards import write_whole
 from grounding.pipeline.store import DTYPES, FeatureStore
 
 HELP = "turn photos and regions into features"
@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
     unusable = sorted({*store.refused.values(), *done.failed, *problems.values()})
     listing = store.folder / "unreadable.txt"
     content = "".join(f"{line}\n" for line in unusable).encode()
-    write_whole(listing, [content], unfinished=store.unfinished_folder)
+    write_bytes(listing, [content])
     _tell(store, shards, done.features, unusable, listing)
     return 0
 

@@ -1,6 +1,5 @@
 """Names for arrays, and reading and writing named arrays without running anything from a file."""
 
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from files.whole import make_folder, whole_file
 from grounding.pipeline.errors import GroundingError
 
 Float32 = NDArray[numpy.float32]
@@ -24,14 +24,9 @@ class ArrayFileError(GroundingError):
 def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write `arrays` as an .npz file. Readers see the old file or the new one, never a part."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(unfinished, "wb") as file:
-            numpy.savez(file, allow_pickle=False, **dict(arrays))
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    make_folder(path.parent)
+    with whole_file(path) as file:
+        numpy.savez(file, allow_pickle=False, **dict(arrays))
 
 
 def read_arrays(

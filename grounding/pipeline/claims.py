@@ -11,10 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from grounding.pipeline.shards import SUFFIX
+from files.whole import FORGOTTEN_SECONDS, partials
 from grounding.pipeline.store import FeatureStore
-
-FORGOTTEN_SECONDS = 24 * 3600
 
 
 def claim(store: FeatureStore, name: str) -> Callable[[], None] | None:
@@ -41,18 +39,13 @@ def claim(store: FeatureStore, name: str) -> Callable[[], None] | None:
 def tidy(store: FeatureStore) -> None:
     """Remove what killed processes left: claims of finished shards, and half-written files.
 
-    What belongs to a shard that is not there yet may be somebody's work, and stays for a day. Any
-    other file is written in a moment, and its writer tries again if we were wrong.
+    A half-written file may be somebody's work, and stays for a day.
     """
     for path in (store.folder / "claims").glob("*"):
         if store.shard_path(path.name).exists():
             path.unlink(missing_ok=True)
-    for path in (store.root / "unfinished").glob("*"):
+    for path in partials(store.root):
         path.unlink(missing_ok=True)
-    for path in store.unfinished_folder.glob("*"):
-        name, of_a_shard, _ = path.name.partition(SUFFIX)
-        if not of_a_shard or store.shard_path(name).exists() or _forgotten(path):
-            path.unlink(missing_ok=True)
 
 
 def tidy_folders(root: Path, prefix: str) -> None:

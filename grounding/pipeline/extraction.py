@@ -261,7 +261,6 @@ def _finish(store: FeatureStore, shard: Shard, futures: Sequence[Future[_Batch]]
             features,
             keys[sorted(refused)],
             [refused[position] for position in sorted(refused)],
-            unfinished=store.unfinished_folder,
         )
     return Extracted(
         len(features), list(dict.fromkeys(refused.values())), list(dict.fromkeys(failed.values()))

@@ -14,8 +14,8 @@ from PIL.JpegImagePlugin import JpegImageFile
 from PIL.PngImagePlugin import PngImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
+from files.whole import make_folder, write_bytes
 from grounding.pipeline.errors import GroundingError
-from grounding.pipeline.shards import write_whole
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 TABLE = "photos.json"
@@ -193,5 +193,5 @@ def _write_table(root: Path, table: Mapping[str, Photo], found: Mapping[str, Pho
     merged = {**table, **found}
     if merged != table:
         content = msgspec.json.encode(dict(sorted(merged.items())))
-        Path(root).mkdir(parents=True, exist_ok=True)
-        write_whole(Path(root) / TABLE, [content], unfinished=Path(root) / "unfinished")
+        make_folder(Path(root))
+        write_bytes(Path(root) / TABLE, [content])

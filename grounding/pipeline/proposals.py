@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from files.whole import make_folder, write_bytes
 from grounding.pipeline.boxes import Rect
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.photos import Photo, PhotoError, PhotoGone, read_photo
-from grounding.pipeline.shards import write_whole
 
 DEFAULT_COUNT = 100
 # The method's time grows with the pixels, its boxes hardly get better beyond this.
@@ -161,6 +161,6 @@ def _proposals_of(root: Path, folder: Path, photo: Photo, method: EdgeBoxes) -> 
     except (PhotoError, PhotoGone):
         return np.empty((0, 4), np.int32)
     boxes = np.array(rects, dtype="<i4").reshape(-1, 4)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, [boxes.tobytes()], unfinished=root / "unfinished")
+    make_folder(path.parent)
+    write_bytes(path, [boxes.tobytes()])
     return boxes

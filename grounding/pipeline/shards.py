@@ -12,7 +12,6 @@ A shard is, in this order, all little-endian:
 
 import os
 import struct
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from files.whole import write_bytes
 from grounding.pipeline.boxes import Rect
 from grounding.pipeline.errors import GroundingError
 
@@ -79,52 +79,19 @@ def write_shard(
     features: NDArray[np.float16] | NDArray[np.float32],
     refused: NDArray[np.void],
     reasons: Sequence[str],
-    *,
-    unfinished: Path,
 ) -> None:
     """Write a shard of features (len(keys), dimensions); at `path` it is whole or not at all.
 
-    Several processes may write the same shard at once: each writes a file of its own into the
-    folder `unfinished`, and the last to finish gives it the name.
+    Several processes may write the same shard at once: each writes a file of its own, and the last
+    to finish gives it the name.
     """
     told = msgspec.json.encode(list(reasons))
     head = _HEADER.pack(
         _MAGIC, len(keys), len(refused), features.shape[1], features.dtype.itemsize, len(told)
     )
     start = head + keys.tobytes() + refused.tobytes()
-    write_whole(
-        path,
-        [start, b"\0" * (-len(start) % _ALIGNMENT), np.ascontiguousarray(features).data, told],
-        unfinished=unfinished,
-    )
-
-
-def write_whole(path: Path, parts: Sequence[bytes | memoryview], *, unfinished: Path) -> None:
-    """Write a file that is whole or not there, even if the machine stops in the middle."""
-    unfinished.mkdir(parents=True, exist_ok=True)
-    while True:
-        descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=unfinished)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                for part in parts:
-                    file.write(part)
-                file.flush()
-                os.fsync(file.fileno())
-                os.fchmod(file.fileno(), 0o644)
-            os.replace(name, path)
-            break
-        except FileNotFoundError:
-            # Somebody tidied up and took our copy for one that a killed process had left.
-            if not path.parent.is_dir() or os.path.exists(name):
-                raise
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    content = np.ascontiguousarray(features).data
+    write_bytes(path, [start, b"\0" * (-len(start) % _ALIGNMENT), content, told])
 
 
 def read_head(path: Path) -> ShardHead:

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from files.whole import make_folder, write_bytes
 from grounding.pipeline.shards import (
     SUFFIX,
     FeatureKey,
@@ -23,7 +24,6 @@ from grounding.pipeline.shards import (
     packed_keys,
     read_head,
     unpacked_key,
-    write_whole,
 )
 
 __all__ = ["DTYPES", "FeatureKey", "FeatureKind", "FeatureStore", "StoreError", "kinds", "opened"]
@@ -69,7 +69,6 @@ class FeatureStore:
         self.dimensions = dimensions
         self.folder = self.root / kind.folder
         self.shards_folder = self.folder / "shards"
-        self.unfinished_folder = self.folder / "unfinished"
         self._check_folder()
         self._names: list[str] = []
         self._known: set[str] = set()
@@ -93,11 +92,11 @@ class FeatureStore:
 
     def create(self) -> None:
         """Make the store's folder, where it is not there yet."""
-        self.shards_folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.shards_folder)
         about = self.folder / KIND_FILE
         if not about.exists():
             content = msgspec.json.encode(_KindFile(*self.kind, dimensions=self.dimensions))
-            write_whole(about, [content + b"\n"], unfinished=self.unfinished_folder)
+            write_bytes(about, [content + b"\n"])
 
     def refresh(self) -> None:
         """Take up the shards that were written since the store was opened."""

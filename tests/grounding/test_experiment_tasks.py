@@ -35,6 +35,7 @@ from grounding.tasks import (
 from tests.grounding.small import contents
 from tests.processes import ROOT, environment, wait_for
 from tests.services import free_port
+from tests.small_disk import small_disk
 
 DEMO = Path(annotation.__file__).parent / "demo"
 
@@ -232,3 +233,17 @@ def test_two_celery_workers_give_the_same_as_one_process(tmp_path: Path, redis_u
     alone, shared = contents(tmp_path / "alone"), contents(tmp_path / "shared")
     assert alone == shared
     assert len([name for name in alone if "/shards/" in name]) == 5
+
+
+@pytest.mark.slow
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_an_experiment_that_meets_a_full_disk_says_so(folders: Path, settings: Settings) -> None:
+    with small_disk(folders / "disk") as disk:
+        settings.CHAINBOX_FEATURES = disk.contents
+        disk.fill()
+        made = ordered()
+        grounding_work()
+        made.refresh_from_db()
+        assert made.status == ExperimentStatus.FAILED
+        assert made.error.startswith(f"{disk.contents}/photos.json: the disk is full. Free some")

@@ -15,6 +15,7 @@ from grounding.pipeline.store import FeatureKey, opened
 from tests.data.conftest import data_folder
 from tests.grounding.small import contents, make_release
 from tests.processes import ROOT, environment, wait_for
+from tests.small_disk import small_disk
 
 IMAGES = 48
 
@@ -191,3 +192,22 @@ def test_the_page_names_every_option() -> None:
     }
     told = set(re.findall(r"--[a-z]+(?:-[a-z]+)*", page))
     assert told == options
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_a_message_and_the_next_run_goes_on(
+    folder: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    with small_disk(tmp_path / "disk", size="2m") as disk:
+        command = [sys.executable, "-m", "grounding"]
+        command += words(folder, str(disk.folder), "--threads", "1")
+        disk.fill(leave=40_000)
+        stopped = disk.run(command, environment(OMP_NUM_THREADS="1"))
+        assert stopped.returncode == 1
+        assert re.search(r"^error: \S+\.shard: the disk is full\. Free", stopped.stderr, re.M)
+        assert "Traceback" not in stopped.stderr
+        assert not [name for name in disk.files() if name.endswith(".partial")]
+        disk.empty()
+        again = disk.run(command, environment(OMP_NUM_THREADS="1"))
+        assert again.returncode == 0, again.stderr
+        assert contents(disk.contents) == undisturbed

@@ -1,6 +1,8 @@
 """Plans and extraction: the same bytes however the work is done, and nothing is done twice."""
 
+import os
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,7 +130,6 @@ def write_zeros(store: FeatureStore, shard: Shard) -> None:
         np.zeros((shard.items, store.dimensions), np.float32),
         packed_keys([]),
         [],
-        unfinished=store.unfinished_folder,
     )
 
 
@@ -138,9 +139,14 @@ def test_after_a_crash_only_the_rest_is_made(setting: Setting) -> None:
     shards = setting.plan(store)
     for number in (4, 1):
         extract_shard(store, setting.photos_folder, shards[number], BACKBONE)
-    (store.unfinished_folder / f"{shards[2].name}.shard.killed").write_bytes(b"half")
-    (store.unfinished_folder / "unreadable.txt.killed").write_bytes(b"half")
-    (store.root / "unfinished" / "photos.json.killed").write_bytes(b"half")
+    yesterday = time.time() - 25 * 3600
+    for half in (
+        store.shards_folder / f".{shards[2].name}.shard.0123.partial",
+        store.folder / ".unreadable.txt.0123.partial",
+        store.root / ".photos.json.0123.partial",
+    ):
+        half.write_bytes(b"half")
+        os.utime(half, (yesterday, yesterday))
     (store.folder / "claims").mkdir()
     for number in (1, 2):
         (store.folder / "claims" / shards[number].name).touch()

@@ -19,7 +19,6 @@ from grounding.pipeline.shards import (
     read_head,
     unpacked_key,
     write_shard,
-    write_whole,
 )
 from grounding.pipeline.store import (
     FeatureKey,
@@ -55,7 +54,6 @@ def put(
         features.astype(store.kind.dtype),
         packed_keys([one for one, _ in refused]),
         [reason for _, reason in refused],
-        unfinished=store.unfinished_folder,
     )
 
 
@@ -148,7 +146,7 @@ def test_the_same_shard_written_twice_is_harmless(tmp_path: Path) -> None:
     put(store, "one", [key("a")], np.ones((1, 2)))
     assert store.shard_path("one").read_bytes() == before
     assert store.read([key("a")]).tolist() == [[1, 1]]
-    assert os.listdir(store.unfinished_folder) == []
+    assert os.listdir(store.shards_folder) == ["one.shard"]
 
 
 def test_features_start_where_the_processor_likes_it(tmp_path: Path) -> None:
@@ -175,22 +173,3 @@ def test_kinds_are_kept_apart(tmp_path: Path) -> None:
 def test_kinds_that_cannot_be_are_refused(tmp_path: Path, kind: FeatureKind) -> None:
     with pytest.raises(StoreError):
         FeatureStore(tmp_path, kind, 2)
-
-
-def test_a_writer_whose_copy_was_tidied_away_writes_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real, renames = os.replace, []
-
-    def tidied_first(source: str, target: Path) -> None:
-        renames.append(source)
-        if len(renames) == 1:
-            os.unlink(source)
-        real(source, target)
-
-    monkeypatch.setattr(os, "replace", tidied_first)
-    write_whole(tmp_path / "file", [b"all ", b"of it"], unfinished=tmp_path / "unfinished")
-    assert (tmp_path / "file").read_bytes() == b"all of it"
-    assert len(renames) == 2
-    with pytest.raises(FileNotFoundError):
-        write_whole(tmp_path / "no" / "file", [b""], unfinished=tmp_path / "unfinished")

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.actions.restore import backup_restore
 from annotation.management.progress import Progress
 from annotation.pipeline.backup_archive import BackupError, Manifest, backup_open
+from files.trouble import error_words
 
 
 class Command(BaseCommand):
@@ -40,8 +41,10 @@ class Command(BaseCommand):
                 progress.total *= 2
                 progress.what = "rows and photos checked, then restored"
                 backup_restore(path=file, step=progress.step)
-        except (BackupError, OSError) as error:
+        except BackupError as error:
             raise CommandError(f"Nothing is restored: {error}.") from error
+        except OSError as error:
+            raise CommandError(f"Nothing is restored. {error_words(error)}") from error
         finally:
             progress.finish()
         done = "Is whole" if options["dry_run"] else "Restored"

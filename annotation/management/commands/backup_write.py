@@ -11,6 +11,7 @@ from django.template.defaultfilters import filesizeformat
 from annotation.actions.backup import backup_write
 from annotation.management.progress import Progress
 from annotation.pipeline.backup_archive import BackupError
+from files.trouble import error_words
 
 
 class Command(BaseCommand):
@@ -25,8 +26,10 @@ class Command(BaseCommand):
         progress = Progress(sys.stderr, what="rows and photos written")
         try:
             written = backup_write(path=file, force=options["force"], step=progress.step)
-        except (BackupError, OSError) as error:
+        except BackupError as error:
             raise CommandError(f"Nothing is backed up: {error}.") from error
+        except OSError as error:
+            raise CommandError(f"Nothing is backed up. {error_words(error)}") from error
         finally:
             progress.finish()
         manifest = written.manifest

@@ -18,6 +18,7 @@ from annotation.actions.corpus import (
     images_import,
     tables_analyse,
 )
+from annotation.actions.photos import PhotoChangedError
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
 from annotation.models import Campaign, Image
@@ -26,6 +27,7 @@ from annotation.pipeline.facts import FactRefusedError
 from annotation.pipeline.importers import FORMATS, CorpusError, guess_format, read_corpus
 from annotation.pipeline.mentions import MENTION_DATA, MentionFinder
 from annotation.pipeline.pictures import Picture, PictureError, find_picture, read_picture
+from annotation.selectors.photo_files import photo_problem
 
 BATCH = 200
 LARGE_IMPORT = 1000
@@ -38,7 +40,8 @@ class Command(DatabaseCommand):
         "Import a captioned corpus into a campaign, which is made if it is not there. The file "
         "is read twice: first to check it, then to import it. If anything is wrong nothing is "
         "imported, unless --skip-bad leaves the bad entries out. Importing again changes "
-        "nothing; an import that was stopped goes on where it was. See docs/importing.md."
+        "nothing, except that photos which files_check calls missing or damaged are put back "
+        "from --images; an import that was stopped goes on where it was. See docs/importing.md."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -72,6 +75,8 @@ class Command(DatabaseCommand):
             self._import(options)
         except (CorpusError, CampaignError, CorpusConflictError, FactRefusedError) as error:
             raise CommandError(str(error)) from error
+        except PhotoChangedError as error:
+            raise CommandError(f"{error}: it has changed meanwhile; import again.") from error
 
     def _import(self, options: dict[str, Any]) -> None:
         path: Path = options["path"]
@@ -112,6 +117,10 @@ class Command(DatabaseCommand):
         self.stdout.write(f"{imported.added:,} images added.")
         if imported.pictured:
             self.stdout.write(f"{imported.pictured:,} that were there got their photo.")
+        if imported.healed:
+            self.stdout.write(
+                f"{imported.healed:,} had a missing or damaged photo, which was put back."
+            )
         if imported.unchanged:
             self.stdout.write(f"{imported.unchanged:,} were there already, unchanged.")
         if check.problems:
@@ -155,12 +164,13 @@ class _Check:
         self.bad: set[str] = set()
         self.pictures: dict[str, Picture] = {}
         self.good = 0
-        # A photo that was verified and stored by an earlier import is not read again.
-        self._stored = set(
-            Image.objects.filter(campaign=campaign).exclude(file="").values_list("name", flat=True)
-            if campaign
-            else ()
-        )
+        # What an earlier import has verified and stored: by image, the photo's file and hash.
+        self._stored = {
+            name: (file, sha256)
+            for name, file, sha256 in Image.objects.filter(campaign=campaign)
+            .exclude(file="")
+            .values_list("name", "file", "sha256")
+        }
 
     def images(self) -> Iterator[CorpusImage]:
         for item in self._read():
@@ -174,7 +184,7 @@ class _Check:
                 for image, why in conflicts(campaign=self.campaign, batch=batch, take=self.take):
                     self._is_bad(image, why)
             for image in batch:
-                if self.photos is not None and image.name not in self._stored:
+                if self.photos is not None and image.name not in self.bad:
                     self._check_picture(image, self.photos)
             progress.step(len(batch))
             self.good += sum(image.name not in self.bad for image in batch)
@@ -191,6 +201,11 @@ class _Check:
                 yield item
 
     def _check_picture(self, image: CorpusImage, photos: Path) -> None:
+        file, sha256 = self._stored.get(image.name, ("", ""))
+        problem = photo_problem(file, sha256) if file else None
+        # A photo that is stored, and whole, is not decoded again.
+        if file and problem is None:
+            return
         try:
             picture = read_picture(find_picture(photos, image.filename))
         except PictureError as error:
@@ -202,6 +217,13 @@ class _Check:
                 image,
                 f"the photo is {picture.width}×{picture.height}, "
                 f"the corpus says {image.width}×{image.height}",
+            )
+            return
+        if file and picture.sha256 != sha256:
+            self._is_bad(
+                image,
+                f"its stored photo {problem}, and {picture.path} cannot replace it, because it is "
+                "another photo",
             )
             return
         self.pictures[image.name] = picture

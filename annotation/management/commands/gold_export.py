@@ -11,6 +11,8 @@ from annotation.management.database import DatabaseCommand
 from annotation.management.gold import add_stages
 from annotation.pipeline.gold_reading import write_gold
 from annotation.selectors.gold import gold_with_captions
+from files.trouble import error_words
+from files.whole import whole_file
 
 
 class Command(DatabaseCommand):
@@ -31,15 +33,15 @@ class Command(DatabaseCommand):
         path: Path = options["file"]
         written = 0
         try:
-            with path.open("w" if options["force"] else "x", encoding="utf-8") as file:
+            with whole_file(path, replace=options["force"]) as file:
                 for row in gold_with_captions(campaign, options["stages"]):
                     captions = {c.number: c.text.split(" ") for c in row.image.captions.all()}
-                    file.write(write_gold(row.gold, captions) + "\n")
+                    file.write(f"{write_gold(row.gold, captions)}\n".encode())
                     written += 1
         except FileExistsError:
             raise CommandError(
                 f"{path} is there already: name another file, or replace it with --force."
             ) from None
         except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}.") from error
+            raise CommandError(error_words(error)) from error
         self.stdout.write(f"{path}: {written:,} verification questions.")

@@ -10,6 +10,8 @@ from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.pipeline.guides import guide_file, shipped_source
 from annotation.selectors.guides import TOPICS, guides_current
+from files.trouble import error_words
+from files.whole import make_folder, write_text
 
 
 class Command(DatabaseCommand):
@@ -36,12 +38,12 @@ class Command(DatabaseCommand):
             )
         current = guides_current(campaign)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             for topic, path in files.items():
                 row = current.get(topic)
                 source = row.source if row else shipped_source(topic)
-                path.write_text(source, encoding="utf-8", newline="")
+                write_text(path, source)
                 origin = f"version {row.version}" if row else "the shipped text"
                 self.stdout.write(f"{path}: {origin}")
         except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}.") from error
+            raise CommandError(error_words(error)) from error

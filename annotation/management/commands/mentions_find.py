@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.pipeline.captions import tokenise
 from annotation.pipeline.mentions import MENTION_DATA, MentionFinder, to_brackets
+from files.trouble import error_words
 
 
 class Command(BaseCommand):
@@ -40,7 +41,9 @@ class Command(BaseCommand):
             else:
                 with file.open("rb") as lines:
                     self._find(finder, lines, str(file))
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            raise CommandError(error_words(error)) from error
+        except ValueError as error:
             raise CommandError(str(error)) from error
 
     def _find(self, finder: MentionFinder, lines: Iterable[bytes], name: str) -> None:

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.pipeline import mention_training
 from annotation.pipeline.release import Sentence, image_ids, read_sentences
+from files.trouble import error_words
 
 
 class Command(BaseCommand):
@@ -28,7 +29,9 @@ class Command(BaseCommand):
         folder = out or Path(settings.CHAINBOX_VAR) / "mentions"
         try:
             self._train(release, folder)
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            raise CommandError(error_words(error)) from error
+        except ValueError as error:
             raise CommandError(str(error)) from error
 
     def _train(self, release: Path, folder: Path) -> None:

@@ -12,6 +12,7 @@ from annotation.actions.releases import NOT_INCLUDED, ReleaseBuildError, release
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
+from files.trouble import error_words
 
 
 class Command(DatabaseCommand):
@@ -43,8 +44,10 @@ class Command(DatabaseCommand):
                 photos=options["photos"],
                 done=progress.step,
             )
-        except (ReleaseBuildError, OSError) as error:
-            raise CommandError(str(error)) from error
+        except ReleaseBuildError as error:
+            raise CommandError(f"{error}.") from error
+        except OSError as error:
+            raise CommandError(f"No release was written. {error_words(error)}") from error
         finally:
             progress.finish()
         self.stdout.write(f"{built.images:,} images written to {options['out']}")

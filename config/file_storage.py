@@ -1,0 +1,26 @@
+"""Django's file storage, whose files appear whole or not at all."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from django.core.files.storage import FileSystemStorage
+
+from files.whole import make_folder, write_bytes
+
+
+class _Content(Protocol):
+    def chunks(self) -> Iterable[bytes]: ...
+
+
+class WholeFileStorage(FileSystemStorage):
+    """Files in a folder. Saving under a name that is taken replaces the file (`allow_overwrite`).
+
+    Django's own writes under the final name: a full disk or a killed process leaves half a file.
+    """
+
+    def _save(self, name: str, content: _Content) -> str:
+        path = Path(self.path(name))
+        make_folder(path.parent)
+        write_bytes(path, content.chunks())
+        return name
