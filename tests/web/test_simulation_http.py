@@ -186,7 +186,7 @@ def test_spammers_answer_at_random_where_they_turn_and_nowhere_else(market: Mark
     assert [worker.spams_at for worker in run.workers] == [Stage.LINKS, None]
     assert run.workers[0].has_turned
     assert "spams at links" in "\n".join(worker_lines(market.campaign, run.workers))
-    wrong = {row.sitting.worker.name for row in wrong_answers(Stage.LINKS)}
+    wrong = {row.sitting.known_worker.name for row in wrong_answers(Stage.LINKS)}
     assert wrong == {run.workers[0].worker}
     assert not list(wrong_answers(Stage.REQUIREMENT))
 
