@@ -24,6 +24,7 @@ from annotation.actions.guides import guide_save
 from annotation.actions.notifying import PlatformEvent, events_take
 from annotation.actions.people import worker_ensure
 from annotation.actions.sittings import SittingRefusedError, sitting_open
+from annotation.hits.checks import proof_check
 from annotation.models import AssignmentStatus, SittingKind, SittingStatus
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import CrowdSettings
@@ -499,6 +500,23 @@ def test_an_acceptance_runs_out_while_the_page_is_open(campaign: models.Campaign
     over = accepted(since=timedelta(hours=3), left=-timedelta(minutes=11))
     with pytest.raises(SittingRefusedError, match="has run out"):
         sitting_open(claim=claim_of(campaign, hit_id="WORK", acceptance=over))
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "proof", "warned"),
+    [
+        ("https://mturk-requester.us-east-1.amazonaws.com", "required", ["hits.W002"]),
+        ("https://mturk-requester.us-east-1.amazonaws.com", "none", []),
+        ("https://chainbox.example.org/marketplace/api", "required", []),
+        ("https://chainbox.example.org/marketplace/api", "none", ["hits.W003"]),
+    ],
+)
+def test_an_operator_is_warned_of_the_wrong_setting(
+    settings: Settings, endpoint: str, proof: str, warned: list[str]
+) -> None:
+    settings.MARKETPLACE_URL = "https://chainbox.example.org/marketplace/api"
+    settings.CHAINBOX_CROWD_ENDPOINT, settings.CHAINBOX_CROWD_PROOF = endpoint, proof
+    assert [message.id for message in proof_check()] == warned
 
 
 # Replaying an address
