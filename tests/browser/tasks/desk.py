@@ -7,15 +7,14 @@ the frame is a third party's, as in real life.
 from urllib.parse import urlsplit
 from xml.sax.saxutils import escape
 
-from django.conf import settings
 from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation import models
 from annotation.models import SittingKind
 from annotation.pipeline.questions import Stage
-from marketplace.actions.requesters import access_key_issue
 from marketplace.models import HIT, Assignment, Worker
+from tests.acceptances import key_issue
 from tests.marketplace.people import make_requester
 from tests.marketplace.site import new_hit, new_worker, signed_in
 from tests.offering import offered, trusted
@@ -46,10 +45,7 @@ class Desk:
         self.context = context
         self.marketplace, self.tasks = origins or origins_of(live_server)
         self.requester = make_requester()
-        key = access_key_issue(requester=self.requester)
-        self.keys = {key.key_id: key.secret}
-        # For the rest of the test: the fixture puts back what was set before.
-        settings.CHAINBOX_CROWD_KEY_ID, settings.CHAINBOX_CROWD_SECRET = key.key_id, key.secret
+        self.keys = key_issue(self.requester)
         self.worker: Worker = worker or new_worker()
         self.page: Page = context.new_page()
         self.page.set_default_timeout(15_000)
