@@ -17,6 +17,8 @@ from benchmarks.measuring import ROOT
 from tests.browsers import ARGUMENTS, find_chromium
 
 LIMIT_SECONDS = 1
+# The access key that the marketplace would have given us.
+KEY_ID, SECRET = "AKBENCHMARKS", "a secret of the benchmarks"
 LIMIT_KILOBYTES = 60
 TIMES, QUESTIONS = 6, 5
 SCRIPT = ROOT / "frontend" / "dist" / "hits" / "task.js"
@@ -39,6 +41,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder, free_port() as port:
         os.environ |= {"CHAINBOX_VAR": folder, "PORT": str(port), "CHAINBOX_LOG_LEVEL": "ERROR"}
+        os.environ |= {"CHAINBOX_CROWD_KEY_ID": KEY_ID, "CHAINBOX_CROWD_SECRET": SECRET}
         os.environ.pop("DATABASE_URL", None)
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         # Playwright waits in an event loop of this thread, which Django takes for async code.
@@ -98,12 +101,17 @@ def measure(port: int, campaign_id: int) -> None:
 
 
 def address(port: int, campaign_id: int, number: int) -> str:
-    query = {
-        "assignmentId": f"A{number}",
-        "hitId": "H",
-        "workerId": f"W{number}",
-        "turkSubmitTo": f"http://localhost:{port}/marketplace",
-    }
+    from tests.acceptances import with_acceptance
+
+    query = with_acceptance(
+        {
+            "assignmentId": f"A{number}",
+            "hitId": "H",
+            "workerId": f"W{number}",
+            "turkSubmitTo": f"http://localhost:{port}/marketplace",
+        },
+        keys={KEY_ID: SECRET},
+    )
     return f"http://localhost:{port}/hits/{campaign_id}/links/?{urlencode(query)}"
 
 
@@ -116,6 +124,7 @@ def prepare() -> int:
     from annotation.pipeline.questions import Stage
     from annotation.selectors.guides import consent_guide
     from annotation.selectors.sittings import Claim
+    from tests.acceptances import accepted
     from tests.browser.tasks.corpus import demo_campaign
     from tests.offering import offered, trusted
 
@@ -131,6 +140,7 @@ def prepare() -> int:
             assignment_id=f"A{number}",
             hit_id="H",
             worker=f"W{number}",
+            acceptance=accepted(),
         )
         consent_give(claim=claim, version=row.version if row else 1)
         trusted(campaign, claim.worker, Stage.LINKS)

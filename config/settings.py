@@ -274,6 +274,14 @@ CHAINBOX_CROWD_ENDPOINT = os.environ.get("CHAINBOX_CROWD_ENDPOINT") or MARKETPLA
 CHAINBOX_CROWD_KEY_ID = os.environ.get("CHAINBOX_CROWD_KEY_ID") or ""
 CHAINBOX_CROWD_SECRET = os.environ.get("CHAINBOX_CROWD_SECRET") or ""
 CHAINBOX_CROWD_REGION = os.environ.get("CHAINBOX_CROWD_REGION") or "us-east-1"
+# Whether that marketplace signs a claim of acceptance into the address of every task page, as ours
+# does. "required": a page without a good claim is refused. "none": a marketplace that knows no such
+# claim; then what nobody has proven is kept short and small.
+CHAINBOX_CROWD_PROOF = os.environ.get("CHAINBOX_CROWD_PROOF") or "required"
+if CHAINBOX_CROWD_PROOF not in ("required", "none"):
+    raise ImproperlyConfigured(
+        f"CHAINBOX_CROWD_PROOF is {CHAINBOX_CROWD_PROOF!r}: write required or none."
+    )
 # Where the marketplace sends its notifications, and the secret it signs them with. Without them
 # everything is found out by asking, only later.
 CHAINBOX_CROWD_WEBHOOK = os.environ.get("CHAINBOX_CROWD_WEBHOOK") or ""

@@ -1,7 +1,7 @@
 """Answers: saved as they are given, and handed in all together."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 from django.db import transaction
@@ -32,6 +32,7 @@ from annotation.selectors.sittings import (
     Claim,
     Graded,
     grade,
+    is_explained,
     is_over,
     settings_of,
     sitting_lessons,
@@ -49,9 +50,17 @@ TIME_IS_UP = (
 )
 
 
+class Kept(msgspec.Struct, frozen=True):
+    """An answer was kept. Of a test: whether it was right; else how long there still is."""
+
+    graded: Graded | None = None
+    # None: as long as was said before.
+    seconds_left: int | None = None
+
+
 def draft_save(
     *, claim: Claim, number: int, answer: Answer | None, sitting_id: int = 0, at: int = 0
-) -> Graded | None:
+) -> Kept:
     """Keep an answer so far, a remark without one, or nothing; a test's is final and graded.
 
     `at` is when the page sent it, by the clock that it got from us, in milliseconds: what arrives
@@ -65,7 +74,8 @@ def draft_save(
             )
         question = _question(sitting, number)
         if sitting.kind == SittingKind.TEST:
-            return _test_answer(sitting, question, answer, now)
+            graded = _test_answer(sitting, question, answer, now)
+            return Kept(graded=graded if is_explained(sitting) else None)
         if answer is not None and answer.answer:
             _check(sitting, question, answer)
         elif answer is not None:
@@ -73,7 +83,20 @@ def draft_save(
         if at == 0 or at >= question.sent_at:
             question.sent_at = at or question.sent_at
             _store(question, answer, now)
+        return Kept(seconds_left=_keep_on(sitting, now))
+
+
+def _keep_on(sitting: models.Sitting, now: datetime) -> int | None:
+    """Keep the questions of a sitting that is not proven for somebody who is at work on them.
+
+    Never longer than those of anybody else.
+    """
+    if sitting.is_proven:
         return None
+    longest = sitting.opened_at + timedelta(seconds=settings_of(sitting.campaign).sitting_seconds)
+    sitting.until = min(longest, sitting_until(sitting, now))
+    sitting.save(update_fields=["until"])
+    return int((sitting.until - now).total_seconds())
 
 
 def _at_work(claim: Claim, sitting_id: int) -> tuple[models.Sitting, datetime]:
@@ -215,7 +238,7 @@ def _finish(
     sitting.status = SittingStatus.FINISHED
     sitting.digest = answers_digest(answers)
     sitting.finished_at = now
-    sitting.until = sitting_until(sitting.campaign, now)
+    sitting.until = sitting_until(sitting, now)
     sitting.milliseconds = sum(answer.milliseconds for answer in answers.values())
     sitting.save(update_fields=FINISHED_FIELDS)
 

@@ -74,6 +74,8 @@ def assignment_confirm(*, hit: models.Hit, submitted: Submitted) -> models.Assig
         return known
     sitting = _sitting_find(hit, submitted)
     if sitting is not None:
+        if not sitting.is_proven:
+            _sitting_prove(sitting, submitted)
         if sitting.kind == SittingKind.TEST:
             test_confirm(sitting=sitting)
         else:
@@ -119,11 +121,25 @@ def _sitting_find(hit: models.Hit, submitted: Submitted) -> models.Sitting | Non
     )
 
 
+@transaction.atomic
+def _sitting_prove(sitting: models.Sitting, submitted: Submitted) -> None:
+    """Note whose sitting it is, now that the platform has said so, and what they agreed to."""
+    if sitting.worker is None:
+        sitting.worker = worker_ensure(name=submitted.worker)
+    if sitting.agreed_id is not None:
+        models.Consent.objects.bulk_create(
+            [models.Consent(worker=sitting.worker, guide_id=sitting.agreed_id)],
+            ignore_conflicts=True,
+        )
+    sitting.is_proven, sitting.mark, sitting.agreed = True, "", None
+    sitting.save(update_fields=["worker", "is_proven", "mark", "agreed"])
+
+
 def _worker_find(hit: models.Hit, submitted: Submitted) -> models.Worker:
     """Return whose assignment without answers this is; who was erased since stays erased."""
     sittings = models.Sitting.objects.select_related("worker")
-    sitting = sittings.filter(proof=_proof(hit, submitted)).first()
-    return sitting.worker if sitting else worker_ensure(name=submitted.worker)
+    sitting = sittings.filter(proof=_proof(hit, submitted), worker__isnull=False).first()
+    return sitting.known_worker if sitting else worker_ensure(name=submitted.worker)
 
 
 @transaction.atomic
@@ -136,7 +152,7 @@ def _assignment_note(
     known = _assignment_find(hit, submitted)
     if known is not None:
         return known
-    worker = sitting.worker if sitting else _worker_find(hit, submitted)
+    worker = sitting.known_worker if sitting else _worker_find(hit, submitted)
     assignment = models.Assignment.objects.create(
         hit=hit,
         assignment_id=submitted.assignment_id,
@@ -187,7 +203,7 @@ def test_confirm(*, sitting: models.Sitting) -> Standing:
     finished = FinishedTest(right=score.right, asked=score.asked, needed=score.needed)
     standing = trust_notes(
         campaign=sitting.campaign,
-        worker=sitting.worker,
+        worker=sitting.known_worker,
         stage=Stage(sitting.stage),
         events={f"test/{sitting.pk}": finished},
     )
@@ -199,18 +215,18 @@ def test_confirm(*, sitting: models.Sitting) -> Standing:
 
 
 def _test_over(sitting: models.Sitting) -> None:
-    """Show the test no more to whom it has been given as often as it may."""
+    """Show the test no more to workers who have opened it as often as they may."""
     taken = models.Sitting.objects.filter(
         campaign=sitting.campaign,
         worker=sitting.worker,
         stage=sitting.stage,
         kind=SittingKind.TEST,
-        confirmed_at__isnull=False,
+        is_proven=True,
     ).count()
     if taken >= settings_of(sitting.campaign).crowd.test_tries:
         qualification_queue(
             campaign=sitting.campaign,
-            worker=sitting.worker,
+            worker=sitting.known_worker,
             stage=Stage(sitting.stage),
             value=REVOKED_VALUE,
             cause=f"test/{sitting.pk}",
@@ -252,7 +268,7 @@ def _checks_note(sitting: models.Sitting) -> Standing:
         .order_by("number")
     )
     if not rows:
-        return standing_of(sitting.campaign, sitting.worker, stage)
+        return standing_of(sitting.campaign, sitting.known_worker, stage)
     for row in rows:
         assert row.gold is not None
         row.right = is_right(row.gold.gold, decode_answer(row.answer))
@@ -262,7 +278,9 @@ def _checks_note(sitting: models.Sitting) -> Standing:
         models.Sitting.objects.select_for_update().get(pk=sitting.pk)
         models.SittingQuestion.objects.bulk_update(rows, ["right"])
     events = {f"check/{sitting.pk}/{row.number}": Checked(right=bool(row.right)) for row in rows}
-    return trust_notes(campaign=sitting.campaign, worker=sitting.worker, stage=stage, events=events)
+    return trust_notes(
+        campaign=sitting.campaign, worker=sitting.known_worker, stage=stage, events=events
+    )
 
 
 def _judgments(sitting: models.Sitting) -> dict[int, list[Judgment]]:
@@ -273,7 +291,7 @@ def _judgments(sitting: models.Sitting) -> dict[int, list[Judgment]]:
         by_image[row.image_id].append(
             judgment_of(
                 decode_answer(row.answer),
-                worker=sitting.worker_id,
+                worker=sitting.known_worker.pk,
                 question=question_from_key(row.key),
             )
         )

@@ -38,7 +38,7 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
     # The rules are public: what comes by lot needs a secret.
     seed = salted_hmac("chainbox.mixing", str(sitting.pk), algorithm="sha256").hexdigest()
     checks = checks_wanted(stage, trust, size, settings.crowd, seed)
-    gold = gold_for(sitting.campaign, stage, sitting.worker, checks, seed) if checks else []
+    gold = gold_for(sitting.campaign, stage, sitting.known_worker, checks, seed) if checks else []
     # Where verification questions run out, trusted workers get real ones instead; nobody else.
     choosing = _Choosing(sitting)
     wanted = size - (len(gold) if trust is Trust.TRUSTED else checks)
@@ -78,7 +78,7 @@ class _Choosing:
     def _choose(self, wanted: int, images: Collection[int]) -> list[Choice]:
         sitting = self.sitting
         stage = Stage(sitting.stage)
-        return questions_choose(sitting.campaign, stage, sitting.worker, wanted, images)
+        return questions_choose(sitting.campaign, stage, sitting.known_worker, wanted, images)
 
 
 def _lease(sitting: models.Sitting, choice: Choice, number: int = 0) -> models.SittingQuestion:
@@ -96,7 +96,7 @@ def _check(sitting: models.Sitting, gold: models.GoldQuestion) -> models.Sitting
         sitting=sitting,
         image_id=gold.image_id,
         gold=gold,
-        checked_worker=sitting.worker,
+        checked_worker=sitting.known_worker,
         shown=encode_shown(gold.gold.shown),
     )
 

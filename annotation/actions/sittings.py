@@ -1,4 +1,8 @@
-"""Opening a sitting, and a worker's consent; `answering` takes it from there."""
+"""Opening a sitting, and a worker's consent; `answering` takes it from there.
+
+Where the marketplace does not prove that a worker has accepted an assignment, all that a sitting
+stands for is small and short until the platform confirms it, and says nothing about anybody.
+"""
 
 import logging
 import random
@@ -9,6 +13,7 @@ from typing import Literal
 import msgspec
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from msgspec.structs import replace
 
 from annotation import models
 from annotation.actions.guides import guide_ensure
@@ -21,19 +26,25 @@ from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import DrawingWay, Settings
 from annotation.pipeline.showing import encode_shown
 from annotation.pipeline.trust import WORKING, BeganTest, Standing, Trust
-from annotation.selectors.arriving import Arrived, arrive, is_publishing
+from annotation.selectors.arriving import (
+    Arrived,
+    arrive,
+    is_proof_required,
+    is_publishing,
+    room_lock,
+)
 from annotation.selectors.guides import lesson_images, stage_guide
 from annotation.selectors.sittings import (
     Claim,
     Empty,
-    campaign_find,
     claim_proof,
     is_over,
     settings_of,
     sitting_lessons,
     sitting_questions,
-    sittings_of,
+    sittings_live,
     why_empty,
+    worker_mark,
 )
 
 log = logging.getLogger(__name__)
@@ -78,14 +89,47 @@ def sitting_open(*, claim: Claim) -> Opened:
     The same call again returns the same sitting. One whose time is up is given back first, so the
     new one has other questions, or the same if nobody has taken them.
     """
-    arrived = arrive(claim)
-    if arrived is None:
-        raise _unknown(claim)
-    if arrived.worker is None or not arrived.consented:
+    arrived = _arrive(claim)
+    if not arrived.consented:
         raise SittingRefusedError(
             Trouble.CONSENT, "Please read what the study is about and agree to it first."
         )
-    if claim.kind == SittingKind.TEST and arrived.standing.trust is Trust.NEW:
+    _test_begin(claim, arrived)
+    # Two transactions: whoever held on to a sitting that is over, while releasing what others have
+    # kept for too long, would wait for those who do the same, and they for them.
+    sitting, questions = _again(claim, arrived.now)
+    if sitting is None:
+        _admit(claim, arrived)
+        sitting, questions = _new(claim, arrived)
+    return Opened(
+        sitting=sitting,
+        questions=tuple(questions),
+        standing=arrived.standing,
+        settings=arrived.settings,
+        now=arrived.now,
+        empty="" if sitting else _why_empty(claim, arrived),
+    )
+
+
+def _arrive(claim: Claim) -> Arrived:
+    """Return what is known of a claim; refuse one that is not proven, or on no HIT of ours."""
+    if claim.acceptance is None and is_proof_required():
+        raise SittingRefusedError(
+            Trouble.BAD_REQUEST,
+            "This page does not show that you have accepted the HIT. Open the HIT again from your "
+            "work at the marketplace.",
+        )
+    arrived = arrive(claim)
+    if arrived is None:
+        raise _unknown(claim)
+    return arrived
+
+
+def _test_begin(claim: Claim, arrived: Arrived) -> None:
+    """Note that a worker tries the test; of somebody who may be made up nothing is noted."""
+    if claim.kind != SittingKind.TEST or arrived.standing.trust is not Trust.NEW:
+        return
+    if arrived.worker is not None and arrived.is_proven:
         # Before the sitting is locked: losing trust locks the other way round.
         trust_note(
             campaign=arrived.campaign,
@@ -94,25 +138,12 @@ def sitting_open(*, claim: Claim) -> Opened:
             event=BeganTest(),
             key="began",
         )
-    # Two transactions: whoever held on to a sitting that is over, while releasing what others have
-    # kept for too long, would wait for those who do the same, and they for them.
-    sitting, questions = _again(claim, arrived.now)
-    if sitting is None:
-        _admit(arrived)
-        sitting, questions = _new(claim, arrived, arrived.worker)
-    empty: Empty | Literal[""] = ""
-    if sitting is None and claim.kind == SittingKind.TEST:
-        empty = "nothing_left"
-    elif sitting is None:
-        empty = why_empty(arrived.campaign, claim.stage, arrived.worker)
-    return Opened(
-        sitting=sitting,
-        questions=tuple(questions),
-        standing=arrived.standing,
-        settings=arrived.settings,
-        now=arrived.now,
-        empty=empty,
-    )
+
+
+def _why_empty(claim: Claim, arrived: Arrived) -> Empty:
+    if claim.kind == SittingKind.TEST or arrived.worker is None:
+        return "nothing_left"
+    return why_empty(arrived.campaign, claim.stage, arrived.worker)
 
 
 @transaction.atomic
@@ -136,24 +167,43 @@ def _unknown(claim: Claim) -> SittingRefusedError:
     )
 
 
-def _admit(arrived: Arrived) -> None:
-    """Refuse a new sitting to whom the stage does not trust, in words for them."""
+def _admit(claim: Claim, arrived: Arrived) -> None:
+    """Refuse a new sitting to workers whom the stage does not trust, in words for them."""
     if arrived.hit.status == HitStatus.CLOSED:
         raise SittingRefusedError(
             Trouble.NOT_FOUND, "This HIT is over. Return it and take another, please."
         )
+    now = int(arrived.now.timestamp() * 1000)
+    if claim.acceptance is not None and claim.acceptance.is_over(now):
+        raise SittingRefusedError(
+            Trouble.EXPIRED, "Your time for this HIT has run out. Accept another one, please."
+        )
+    if arrived.is_given_back:
+        raise SittingRefusedError(
+            Trouble.NOT_FOUND,
+            "This HIT was given back. If you have accepted it again, open it from your work at "
+            "the marketplace in a minute.",
+        )
+    _admit_trust(arrived)
+    _admit_room(arrived.settings, arrived.hit, arrived.is_crowded, arrived.tests)
+
+
+def _admit_trust(arrived: Arrived) -> None:
     trust = arrived.standing.trust
     if arrived.hit.kind == SittingKind.TEST:
         if trust not in (Trust.NEW, Trust.TESTING):
             raise _not_qualified("You need not take this test: you have passed it before.")
-        if arrived.tests >= arrived.settings.crowd.test_tries:
-            raise _not_qualified("You have taken this test as often as it can be taken.")
         return
     if trust is Trust.REVOKED:
         raise _not_qualified(f"You cannot work on this task any more: {arrived.standing.reason}.")
     if trust not in WORKING:
         raise _not_qualified("Please take and pass the test of this task first.")
-    if arrived.is_crowded:
+
+
+def _admit_room(settings: Settings, hit: models.Hit, is_crowded: bool, tests: int) -> None:
+    if hit.kind == SittingKind.TEST and tests >= settings.crowd.test_tries:
+        raise _not_qualified("You have opened this test as often as it can be taken.")
+    if is_crowded:
         raise SittingRefusedError(
             Trouble.NOT_FOUND, "Somebody else is at this HIT. Return it and take another, please."
         )
@@ -182,7 +232,7 @@ def _resume(
         sitting.save(update_fields=["status"])
         return None, []
     if sitting.kind == SittingKind.TEST:
-        sitting.until = sitting_until(sitting.campaign, now)
+        sitting.until = sitting_until(sitting, now)
         sitting.save(update_fields=["until"])
     return sitting, questions
 
@@ -197,8 +247,7 @@ def sitting_live(claim: Claim) -> models.Sitting | None:
 
 def _live(claim: Claim) -> QuerySet[models.Sitting]:
     return (
-        sittings_of(claim)
-        .exclude(status=SittingStatus.LAPSED)
+        sittings_live(claim)
         .select_related("campaign__current_settings", "worker", "guide")
         .select_for_update(of=("self",))
     )
@@ -217,28 +266,15 @@ _QUESTIONS = models.SittingQuestion.objects.filter(sitting=OuterRef("pk"))
 
 @transaction.atomic
 def _new(
-    claim: Claim, arrived: Arrived, worker: models.Worker
+    claim: Claim, arrived: Arrived
 ) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
     """Make a sitting, or find the one that a second request is making; None: it would be empty."""
-    campaign = arrived.campaign
     is_test = claim.kind == SittingKind.TEST
-    models.Sitting.objects.bulk_create(
-        [
-            models.Sitting(
-                campaign=campaign,
-                stage=claim.stage.value,
-                kind=claim.kind,
-                worker=worker,
-                assignment_id=claim.assignment_id,
-                hit_id=claim.hit_id,
-                proof=claim_proof(claim),
-                guide=stage_guide(campaign, claim.stage).row if is_test else None,
-                ways=_ways(claim.stage, arrived.settings),
-                until=sitting_until(campaign, arrived.now),
-            )
-        ],
-        ignore_conflicts=True,
-    )
+    if is_test or not arrived.is_proven:
+        # Of many requests at once, each has to see what those before it have opened.
+        room = room_lock(claim)
+        _admit_room(arrived.settings, arrived.hit, room.is_crowded, room.tests)
+    models.Sitting.objects.bulk_create([_row(claim, arrived)], ignore_conflicts=True)
     # Made here, or by the request that was quicker: then it has its questions too.
     sitting = _live(claim).annotate(is_filled=Exists(_QUESTIONS)).first()
     if sitting is None:
@@ -255,6 +291,27 @@ def _new(
         return sitting, questions
     sitting.delete()
     return None, []
+
+
+def _row(claim: Claim, arrived: Arrived) -> models.Sitting:
+    campaign = arrived.campaign
+    is_test = claim.kind == SittingKind.TEST
+    sitting = models.Sitting(
+        campaign=campaign,
+        stage=claim.stage.value,
+        kind=claim.kind,
+        worker=arrived.worker,
+        is_proven=arrived.is_proven,
+        mark="" if arrived.worker else worker_mark(claim.worker),
+        agreed_id=None if arrived.is_consent_stored else arrived.consent,
+        assignment_id=claim.assignment_id,
+        hit_id=claim.hit_id,
+        proof=claim_proof(claim),
+        guide=stage_guide(campaign, claim.stage).row if is_test else None,
+        ways=_ways(claim.stage, arrived.settings),
+    )
+    sitting.until = sitting_until(sitting, arrived.now)
+    return sitting
 
 
 def _test_fill(sitting: models.Sitting) -> list[models.SittingQuestion]:
@@ -294,29 +351,32 @@ def _ways(stage: Stage, settings: Settings) -> str:
             return way.value
 
 
-def sitting_until(campaign: models.Campaign, now: datetime) -> datetime:
+def sitting_until(sitting: models.Sitting, now: datetime) -> datetime:
     """Return until when questions are kept that are given out, or handed in, now."""
-    return now + timedelta(seconds=settings_of(campaign).sitting_seconds)
+    settings = settings_of(sitting.campaign)
+    seconds = settings.sitting_seconds
+    if not sitting.is_proven:
+        seconds = min(seconds, 60 * settings.crowd.unproven_minutes)
+    return now + timedelta(seconds=seconds)
 
 
-def consent_give(*, claim: Claim, version: int) -> None:
-    """Note that the worker has read this version of the campaign's consent text and agrees."""
-    if arrive(claim) is None:
-        # Whoever makes up HITs is not written down either.
-        raise _unknown(claim)
-    guide = guide_ensure(campaign=_campaign(claim), topic=CONSENT)
+def consent_give(*, claim: Claim, version: int) -> Claim:
+    """Note that the worker has read this version of the campaign's consent text and agrees.
+
+    Returns the claim to go on with. Without proof that there is such a worker nothing is stored:
+    the claim itself then says what they agreed to, and the sitting after it.
+    """
+    # Whoever makes up HITs or assignments is not written down either.
+    arrived = _arrive(claim)
+    guide = guide_ensure(campaign=arrived.campaign, topic=CONSENT)
     if guide.version != version:
         raise SittingRefusedError(
             Trouble.CONSENT, "The text has changed since. Load the page again and read it, please."
         )
+    if not arrived.is_proven:
+        return replace(claim, agreed=version)
     worker = worker_ensure(name=claim.worker)
     models.Consent.objects.bulk_create(
         [models.Consent(worker=worker, guide=guide)], ignore_conflicts=True
     )
-
-
-def _campaign(claim: Claim) -> models.Campaign:
-    campaign = campaign_find(claim.campaign)
-    if campaign is None:
-        raise SittingRefusedError(Trouble.NOT_FOUND, "There is no such campaign any more.")
-    return campaign
+    return claim

@@ -1,18 +1,23 @@
 """How a worker arrives at a task page: what the platform appends to its address, checked."""
 
 import re
+import time
 
 import msgspec
 from django.conf import settings
 from django.http import QueryDict
+from msgspec.structs import replace
 
 from annotation.actions.people import OWN_NAMES
 from annotation.models import SittingKind
+from annotation.pipeline.acceptance import Acceptance, BadAcceptanceError, acceptance_read
 from annotation.pipeline.questions import Stage
+from annotation.selectors.arriving import is_proof_required
 from annotation.selectors.sittings import Claim
 from config.origins import origin_of
 
 PREVIEW_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+AGAIN = "Open the HIT again from your work at the marketplace."
 SUBMIT_PATH = "/mturk/externalSubmit"
 # Letters, digits and a few signs: what the platforms' ids are made of.
 _ID = re.compile(r"[A-Za-z0-9._~:-]{1,64}")
@@ -48,7 +53,34 @@ def arrival_read(
         hit_id=_id(query, "hitId") if query.get("hitId") else "",
         worker=worker,
     )
-    return Arrival(claim=claim, submit_url=_submit_url(query.get("turkSubmitTo", "")))
+    submit_url = _submit_url(query.get("turkSubmitTo", ""))
+    if is_proof_required():
+        claim = replace(claim, acceptance=_acceptance(query.get("acceptance", ""), claim))
+    return Arrival(claim=claim, submit_url=submit_url)
+
+
+def _acceptance(text: str, claim: Claim) -> Acceptance:
+    """Return the marketplace's proof that the worker has accepted the assignment."""
+    if not text:
+        raise ArrivalError(
+            f"The address of this page does not show that you have accepted the HIT. {AGAIN}"
+        )
+    try:
+        acceptance = acceptance_read(
+            text,
+            assignment_id=claim.assignment_id,
+            hit_id=claim.hit_id,
+            worker=claim.worker,
+            key_id=settings.CHAINBOX_CROWD_KEY_ID,
+            secret=settings.CHAINBOX_CROWD_SECRET,
+        )
+    except BadAcceptanceError:
+        raise ArrivalError(
+            f"The marketplace did not make the address of this page for you. {AGAIN}"
+        ) from None
+    if acceptance.is_over(int(time.time() * 1000)):
+        raise ArrivalError("Your time for this HIT has run out.")
+    return acceptance
 
 
 def _id(query: QueryDict, name: str) -> str:

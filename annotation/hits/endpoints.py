@@ -26,9 +26,15 @@ from annotation.hits.presenting import (
     finished_reply,
     sitting_reply,
 )
-from annotation.hits.tokens import BadTicketError, TicketExpiredError, ticket_read
+from annotation.hits.tokens import (
+    BadTicketError,
+    TicketExpiredError,
+    ticket_read,
+    ticket_seconds,
+    ticket_write,
+)
 from annotation.pipeline.answers import Answer
-from annotation.selectors.sittings import Claim
+from annotation.selectors.sittings import Claim, campaign_find
 
 MAX_BYTES = 256 * 1024
 _SECONDS_BETWEEN_PREFLIGHTS = "600"
@@ -86,10 +92,13 @@ def draft(claim: Claim, body: bytes) -> wire.Saved:
     """Keep one answer so far."""
     sent = _decode(body, wire.Draft)
     answer = None if sent.answer is None else _answer(sent.number, sent.answer)
-    graded = draft_save(
+    kept = draft_save(
         claim=claim, number=sent.number, answer=answer, sitting_id=sent.sitting, at=sent.at
     )
-    return wire.Saved(feedback=feedback_shown(graded) if graded else None)
+    return wire.Saved(
+        feedback=feedback_shown(kept.graded) if kept.graded else None,
+        seconds_left=kept.seconds_left,
+    )
 
 
 @_endpoint
@@ -108,8 +117,9 @@ def finish(claim: Claim, body: bytes) -> wire.Finished:
 @_endpoint
 def consent(claim: Claim, body: bytes) -> wire.Saved:
     """Note that the worker agrees to the consent text of this version."""
-    consent_give(claim=claim, version=_decode(body, wire.Agreement).version)
-    return wire.Saved()
+    agreed = consent_give(claim=claim, version=_decode(body, wire.Agreement).version)
+    campaign = None if agreed == claim else campaign_find(claim.campaign)
+    return wire.Saved(token=ticket_write(agreed, ticket_seconds(campaign)) if campaign else "")
 
 
 def _claim(request: HttpRequest) -> Claim:

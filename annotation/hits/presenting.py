@@ -20,6 +20,7 @@ from annotation.selectors.photos import photo_url
 from annotation.selectors.sittings import (
     Graded,
     grade,
+    is_explained,
     settings_of,
     sitting_lessons,
     sitting_score,
@@ -72,6 +73,7 @@ def sitting_reply(opened: Opened, stage: Stage) -> wire.Sitting:
             standing=standing,
         )
     finished = sitting.status == SittingStatus.FINISHED
+    is_withheld = is_test and not is_explained(sitting)
     return wire.Sitting(
         id=sitting.pk,
         clock=clock,
@@ -83,15 +85,17 @@ def sitting_reply(opened: Opened, stage: Stage) -> wire.Sitting:
         score=score_shown(sitting),
         empty="",
         standing=standing,
+        withheld=is_withheld,
     )
 
 
 def finished_reply(sitting: models.Sitting) -> wire.Finished:
     """Return the reply to `finish`; what it says of the worker is from before these answers."""
-    stage = Stage(sitting.stage)
-    standing = standing_of(sitting.campaign, sitting.worker, stage)
-    is_test = sitting.kind == SittingKind.TEST
-    shown = None if is_test else standing_shown(standing, stage, settings_of(sitting.campaign))
+    shown = None
+    if sitting.kind == SittingKind.WORK:
+        stage = Stage(sitting.stage)
+        standing = standing_of(sitting.campaign, sitting.known_worker, stage)
+        shown = standing_shown(standing, stage, settings_of(sitting.campaign))
     return wire.Finished(fields=form_fields(sitting), score=score_shown(sitting), standing=shown)
 
 
@@ -114,7 +118,7 @@ def form_fields(sitting: models.Sitting) -> dict[str, str]:
 
 def score_shown(sitting: models.Sitting) -> wire.Score | None:
     score = sitting_score(sitting)
-    if score is None:
+    if score is None or not is_explained(sitting):
         return None
     return wire.Score(
         right=score.right, asked=score.asked, needed=score.needed, passed=score.passed
@@ -166,7 +170,7 @@ def _items(
     for row in questions:
         tokens = {c.number: tuple(c.text.split(" ")) for c in row.image.captions.all()}
         feedback = None
-        if is_test and row.answer:
+        if is_test and row.answer and is_explained(sitting):
             feedback = feedback_shown(grade(sitting, row, lessons))
         yield _item(row.number, row.image, tokens, decode_shown(row.shown), _answer(row), feedback)
 

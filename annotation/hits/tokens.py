@@ -6,7 +6,8 @@ import msgspec
 from django.core import signing
 from django.utils.crypto import salted_hmac
 
-from annotation.selectors.sittings import Claim
+from annotation import models
+from annotation.selectors.sittings import Claim, settings_of
 from config.clock import CLOCK_TOLERANCE_SECONDS
 
 _SALT = "chainbox.hits.ticket"
@@ -24,6 +25,14 @@ class TicketExpiredError(ValueError):
 class _Ticket(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     claim: Claim
     until: int
+
+
+def ticket_seconds(campaign: models.Campaign) -> int:
+    """Return how long a ticket is good.
+
+    Longer than a sitting, which begins when the worker has read what there is to read.
+    """
+    return 2 * settings_of(campaign).sitting_seconds
 
 
 def ticket_write(claim: Claim, seconds: int) -> str:

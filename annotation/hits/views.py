@@ -20,12 +20,12 @@ from annotation import models
 from annotation.hits import wire
 from annotation.hits.arriving import Arrival, ArrivalError, arrival_read
 from annotation.hits.presenting import consent_text, guide_shown, lesson_items
-from annotation.hits.tokens import sitting_key, ticket_write
+from annotation.hits.tokens import sitting_key, ticket_seconds, ticket_write
 from annotation.models import SittingKind
 from annotation.pipeline.guides import StageGuide
 from annotation.pipeline.questions import Stage
 from annotation.selectors.guides import consent_guide, stage_guide
-from annotation.selectors.sittings import campaign_find, has_consented, settings_of
+from annotation.selectors.sittings import campaign_find, has_consented
 from config.csp import HEADER, policy_text
 
 RETURN_IT = "You can return the HIT; that does you no harm."
@@ -105,12 +105,11 @@ def _work_page(request: HttpRequest, task: _Task, kind: SittingKind) -> HttpResp
 def _accepted(task: _Task, arrival: Arrival) -> wire.Page:
     claim = arrival.claim
     consent = None
-    if not has_consented(task.campaign, claim.worker):
+    if not has_consented(task.campaign, claim):
         consent = consent_text(consent_guide(task.campaign))
     return replace(
         _page(task, "test" if claim.kind == SittingKind.TEST else "work"),
-        # Longer than a sitting, which begins when the worker has read what there is to read.
-        token=ticket_write(claim, 2 * settings_of(task.campaign).sitting_seconds),
+        token=ticket_write(claim, ticket_seconds(task.campaign)),
         submit_url=arrival.submit_url,
         assignment_id=claim.assignment_id,
         sitting_key=sitting_key(claim),

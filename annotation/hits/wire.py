@@ -112,6 +112,8 @@ class Sitting(_Wire, frozen=True):
     score: Score | None
     empty: Literal["", "with_others", "nothing_left"]
     standing: Standing | None = None
+    # A test that says what was right only when the marketplace has confirmed the assignment.
+    withheld: bool = False
 
 
 class Draft(_Wire, frozen=True):
@@ -124,7 +126,13 @@ class Draft(_Wire, frozen=True):
 
 
 class Saved(_Wire, frozen=True):
+    """The reply to `draft` and `consent`."""
+
     feedback: Feedback | None = None
+    # How long the questions are kept from now on; null: as long as was said before.
+    seconds_left: int | None = None
+    # The ticket to go on with; empty: the one that the page has.
+    token: str = ""
 
 
 class Finish(_Wire, frozen=True):

@@ -34,7 +34,19 @@ class Sitting(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="sittings")
     stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])
     kind = models.CharField(max_length=4, choices=SittingKind.choices)
-    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="sittings")
+    # Null while nobody has proven who it is and we do not know them: nothing of theirs is stored.
+    worker = models.ForeignKey(
+        Worker, null=True, blank=True, on_delete=models.PROTECT, related_name="sittings"
+    )
+    # Whether it was opened with proof that the worker had accepted the assignment, or the platform
+    # has confirmed it since.
+    is_proven = models.BooleanField(default=True)
+    # While there is no worker: a keyed hash of their name, to count how often they try a test.
+    mark = models.CharField(max_length=64, blank=True)
+    # Until it is proven: the consent text that the worker agreed to, noted as theirs afterwards.
+    agreed = models.ForeignKey(
+        Guide, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
     # The platform's names. An assignment's id comes back with another worker after a return.
     assignment_id = models.CharField(max_length=64)
     hit_id = models.CharField(max_length=64, blank=True)
@@ -70,12 +82,18 @@ class Sitting(models.Model):
                 fields=["assignment_id", "worker"],
                 condition=~models.Q(status="lapsed"),
                 name="one_sitting_per_assignment_and_worker",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["proof"],
+                condition=models.Q(worker=None) & ~models.Q(status="lapsed"),
+                name="one_sitting_per_unknown_worker",
+            ),
         ]
         indexes = [
             models.Index(fields=["assignment_id"], name="sitting_assignment"),
             models.Index(fields=["proof"], name="sitting_proof"),
             models.Index(fields=["hit_id"], name="sitting_hit"),
+            models.Index(fields=["mark"], condition=~models.Q(mark=""), name="sitting_mark"),
             # Who is at work now: what leases end by.
             models.Index(
                 fields=["until"],
@@ -86,6 +104,12 @@ class Sitting(models.Model):
 
     def __str__(self) -> str:
         return f"sitting {self.pk} ({self.stage})"
+
+    @property
+    def known_worker(self) -> Worker:
+        """The worker of a sitting that has one: all work, and every test that is proven."""
+        assert self.worker is not None
+        return self.worker
 
 
 class SittingQuestion(models.Model):

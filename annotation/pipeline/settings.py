@@ -90,6 +90,9 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     approval_hours: int = 0
     # If nothing is heard from us for so long, the platform pays by itself.
     auto_approval_hours: int = 168
+    # How long questions are kept for somebody of whom the marketplace has not proven that they
+    # have accepted the HIT; every answer keeps them as long again, up to `sitting_seconds` in all.
+    unproven_minutes: int = 10
     # A question that nobody may answer goes to review after this long.
     starved_hours: int = 24
 

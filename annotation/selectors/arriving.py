@@ -1,25 +1,30 @@
 """Who comes to a task, with which HIT: all that opening a sitting has to know, in two statements.
 
 What the platform's address says is a claim. A HIT that we did not publish, and a worker whom the
-stage does not trust, get nothing.
+stage does not trust, get nothing. The marketplace's signature proves that the worker has accepted
+the HIT; where the marketplace gives none, no more sittings are open than the HIT has places.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.conf import settings as site
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Now
 
 from annotation import models
 from annotation.models import CONSENT, HitStatus, SittingKind, SittingStatus
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.trust import Standing
-from annotation.selectors.sittings import Claim, settings_of
+from annotation.selectors.sittings import Claim, settings_of, sittings_live, worker_mark
 
 # Sittings of one place at a time: a returned HIT's next worker may come before we hear of it, but
-# made-up assignments must not hold questions without end.
+# questions must not be held without end.
 MOST_AT_A_PLACE = 3
+# How long a try of a test counts that nobody has proven. Whoever it names may never have heard of
+# it, and must not lose the test for good.
+UNPROVEN_TRY = timedelta(days=1)
 
 
 class Arrived(msgspec.Struct, frozen=True):
@@ -28,27 +33,68 @@ class Arrived(msgspec.Struct, frozen=True):
     hit: models.Hit
     campaign: models.Campaign
     settings: Settings
-    # None: nobody of this name has agreed to anything yet.
+    # None: we know nobody of this name.
     worker: models.Worker | None
+    # The number of the consent text as it is now; None: nobody has agreed to it yet.
+    consent: int | None
+    # Whether the worker has agreed to it, and whether that is noted as theirs.
     consented: bool
+    is_consent_stored: bool
     standing: Standing
     now: datetime
-    # Others' sittings at the same HIT.
-    others: int
-    # Tests of this stage that the worker has finished, confirmed by the marketplace.
+    is_proven: bool
+    # We have heard that the place was given back after this worker had accepted it.
+    is_given_back: bool
+    # There are too many sittings at the HIT for this one to be real.
+    is_crowded: bool
+    # How often the worker has opened the stage's test.
     tests: int
 
-    @property
-    def is_crowded(self) -> bool:
-        """Tell whether too many sittings are open at the HIT for this one to be real."""
-        return self.others >= MOST_AT_A_PLACE * self.hit.places
+
+def is_proof_required() -> bool:
+    """Tell whether the marketplace proves that a worker has accepted what they come with."""
+    return bool(site.CHAINBOX_CROWD_PROOF == "required")
 
 
 def arrive(claim: Claim) -> Arrived | None:
     """Return what is known of a claim; None if the HIT is none of ours."""
-    hit = (
+    hit = _hit(claim)
+    if hit is None:
+        return None
+    worker = _worker(claim)
+    body = worker.standing_body if worker else None
+    is_stored = worker.consented if worker else False
+    is_kept = claim.agreed > 0 and claim.agreed == hit.consent_version
+    return Arrived(
+        hit=hit,
+        campaign=hit.campaign,
+        settings=settings_of(hit.campaign),
+        worker=worker,
+        consent=hit.consent,
+        consented=is_stored or is_kept or hit.agreed_before,
+        is_consent_stored=is_stored,
+        standing=msgspec.json.decode(body, type=Standing) if body else Standing(),
+        now=hit.now,
+        is_proven=claim.acceptance is not None,
+        is_given_back=_is_given_back(hit, claim),
+        is_crowded=_is_crowded(hit, claim),
+        tests=hit.tests,
+    )
+
+
+def _hit(claim: Claim) -> Any:
+    consent = _consent_text(claim)
+    return (
         models.Hit.objects.select_related("campaign__current_settings")
-        .annotate(others=Coalesce(Subquery(_others(claim)), 0), now=Now())
+        .annotate(
+            **_counts(claim),
+            consent=Subquery(consent.values("pk")),
+            consent_version=Subquery(consent.values("version")),
+            agreed_before=Exists(
+                sittings_live(claim).filter(agreed=Subquery(_consent_text(claim).values("pk")))
+            ),
+            now=Now(),
+        )
         .filter(
             hit_id=claim.hit_id,
             campaign=claim.campaign,
@@ -57,32 +103,44 @@ def arrive(claim: Claim) -> Arrived | None:
         )
         .first()
     )
-    if hit is None:
-        return None
+
+
+def _worker(claim: Claim) -> Any:
     of_worker = models.WorkerStanding.objects.filter(
         campaign=claim.campaign, stage=claim.stage.value, worker=OuterRef("pk")
     )
-    worker = (
+    consents = models.Consent.objects.filter(
+        worker=OuterRef("pk"), guide=Subquery(_consent_text(claim).values("pk"))
+    )
+    return (
         models.Worker.objects.filter(name=claim.worker)
-        .annotate(
-            consented=Exists(_consents(claim)),
-            standing_body=Subquery(of_worker.values("body")),
-            tests=Coalesce(Subquery(_tests(claim)), 0),
-        )
+        .annotate(consented=Exists(consents), standing_body=Subquery(of_worker.values("body")))
         .first()
     )
-    body = worker.standing_body if worker else None
-    return Arrived(
-        hit=hit,
-        campaign=hit.campaign,
-        settings=settings_of(hit.campaign),
-        worker=worker,
-        consented=worker.consented if worker else False,
-        standing=msgspec.json.decode(body, type=Standing) if body else Standing(),
-        now=hit.now,
-        others=hit.others,
-        tests=worker.tests if worker else 0,
+
+
+class Room(msgspec.Struct, frozen=True):
+    """Whether there is room for one more sitting, asked again under a lock."""
+
+    is_crowded: bool
+    tests: int
+
+
+def room_lock(claim: Claim) -> Room:
+    """Let one sitting of a task be opened at a time, and return whether there is room for it.
+
+    Called in a transaction, before any sitting is locked. Tests are counted over all HITs of the
+    stage, so the stage's first test HIT is locked for all of them.
+    """
+    hits = models.Hit.objects.filter(
+        campaign=claim.campaign, stage=claim.stage.value, kind=claim.kind
     )
+    if claim.kind == SittingKind.WORK:
+        hits = hits.filter(hit_id=claim.hit_id)
+    gate = hits.order_by("pk").values("pk")[:1]
+    list(models.Hit.objects.select_for_update(no_key=True).filter(pk__in=gate).values("pk"))
+    hit: Any = models.Hit.objects.annotate(**_counts(claim)).get(hit_id=claim.hit_id)
+    return Room(is_crowded=_is_crowded(hit, claim), tests=hit.tests)
 
 
 def is_publishing(claim: Claim) -> bool:
@@ -96,42 +154,69 @@ def is_publishing(claim: Claim) -> bool:
     ).exists()
 
 
-def _others(claim: Claim) -> QuerySet[models.Sitting, Any]:
+def _is_crowded(hit: Any, claim: Claim) -> bool:
+    if claim.acceptance is None:
+        return bool(hit.others >= hit.places or hit.own)
+    # The marketplace gives a test no more places than it has, and a test holds no questions.
+    return bool(claim.kind == SittingKind.WORK and hit.others >= MOST_AT_A_PLACE * hit.places)
+
+
+def _is_given_back(hit: models.Hit, claim: Claim) -> bool:
+    # What holds questions has one place: whatever was given back last was that one.
+    if hit.given_back_at is None or hit.kind != SittingKind.WORK or hit.places != 1:
+        return False
+    if claim.acceptance is None:
+        return hit.is_free
+    # The marketplace tells whole seconds: who accepts within the same one is not turned away.
+    return claim.acceptance.accepted < hit.given_back_at.timestamp() * 1000
+
+
+def _counts(claim: Claim) -> dict[str, Any]:
+    return {
+        # Sittings at the HIT beside this one: all, and those of this worker.
+        "others": _number(_others(claim)),
+        "own": _number(_others(claim).filter(_of_worker(claim))),
+        "tests": _tests(claim) if claim.kind == SittingKind.TEST else Value(0),
+    }
+
+
+def _number(sittings: QuerySet[models.Sitting]) -> Any:
+    counted = sittings.order_by().values("campaign").annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(counted), 0)
+
+
+def _of_worker(claim: Claim) -> Q:
+    return Q(worker__name=claim.worker) | Q(mark=worker_mark(claim.worker))
+
+
+def _others(claim: Claim) -> QuerySet[models.Sitting]:
     return (
         models.Sitting.objects.filter(
             # Handed in and not confirmed counts too: its questions are kept all the same.
             hit_id=OuterRef("hit_id"),
-            kind=SittingKind.WORK,
             confirmed_at=None,
             until__gt=Now(),
         )
         .exclude(status=SittingStatus.LAPSED)
-        .exclude(assignment_id=claim.assignment_id, worker__name=claim.worker)
-        .values("hit_id")
-        .annotate(number=Count("pk"))
-        .values("number")
+        .exclude(pk__in=sittings_live(claim).values("pk"))
     )
 
 
-def _consents(claim: Claim) -> QuerySet[models.Consent]:
-    current = (
-        models.Guide.objects.filter(campaign=claim.campaign, topic=CONSENT)
-        .order_by("-version")
-        .values("pk")[:1]
-    )
-    return models.Consent.objects.filter(worker=OuterRef("pk"), guide=Subquery(current))
+def _tests(claim: Claim) -> Any:
+    # From the moment they are opened: whoever gives a test back has seen answers. Not this one,
+    # which a second request may be opening.
+    counts = Q(is_proven=True) | Q(confirmed_at__isnull=False)
+    opened = models.Sitting.objects.filter(
+        counts | Q(opened_at__gt=Now() - UNPROVEN_TRY),
+        campaign=claim.campaign,
+        stage=claim.stage.value,
+        kind=SittingKind.TEST,
+    ).exclude(pk__in=sittings_live(claim).values("pk"))
+    # One after the other, so that the database uses an index for each.
+    by_name = _number(opened.filter(worker__name=claim.worker))
+    return by_name + _number(opened.filter(mark=worker_mark(claim.worker)))
 
 
-def _tests(claim: Claim) -> QuerySet[models.Sitting, Any]:
-    return (
-        models.Sitting.objects.filter(
-            worker=OuterRef("pk"),
-            campaign=claim.campaign,
-            stage=claim.stage.value,
-            kind=SittingKind.TEST,
-            confirmed_at__isnull=False,
-        )
-        .values("worker")
-        .annotate(number=Count("pk"))
-        .values("number")
-    )
+def _consent_text(claim: Claim) -> QuerySet[models.Guide]:
+    guides = models.Guide.objects.filter(campaign=claim.campaign, topic=CONSENT)
+    return guides.order_by("-version")[:1]

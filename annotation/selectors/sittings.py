@@ -13,6 +13,7 @@ from django.utils.crypto import salted_hmac
 
 from annotation import models
 from annotation.models import SittingKind, SittingStatus
+from annotation.pipeline.acceptance import Acceptance
 from annotation.pipeline.answers import decode_answer
 from annotation.pipeline.guides import Lesson, is_right
 from annotation.pipeline.mixing import spread
@@ -27,7 +28,7 @@ Empty = Literal["with_others", "nothing_left"]
 class Claim(msgspec.Struct, frozen=True):
     """What the platform's address says: who works on which assignment of which task.
 
-    Only a claim until the platform confirms it.
+    Only a claim, unless it has proof of acceptance: until the platform confirms it.
     """
 
     campaign: int
@@ -36,6 +37,10 @@ class Claim(msgspec.Struct, frozen=True):
     assignment_id: str
     hit_id: str
     worker: str
+    # What the marketplace has signed, checked by us; None where it signs nothing.
+    acceptance: Acceptance | None = None
+    # The version of the consent text that the worker agreed to, while it is not to be stored.
+    agreed: int = 0
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -148,20 +153,33 @@ def claim_proof(claim: Claim) -> str:
     return salted_hmac("chainbox.claim", about, algorithm="sha256").hexdigest()
 
 
-def has_consented(campaign: models.Campaign, worker: str) -> bool:
-    """Tell whether the worker of this name has agreed to the text as it is now."""
+def worker_mark(name: str) -> str:
+    """Return what tells one worker from another, and says to nobody who they are."""
+    return salted_hmac("chainbox.mark", name, algorithm="sha256").hexdigest()
+
+
+def has_consented(campaign: models.Campaign, claim: Claim) -> bool:
+    """Tell whether the claim's worker has agreed to the text as it is now."""
     row = consent_guide(campaign).row
     # While there is no row nobody can have agreed: agreeing makes one.
-    return row is not None and (
-        models.Consent.objects.filter(guide=row, worker__name=worker).exists()
-    )
+    if row is None:
+        return False
+    stored = models.Consent.objects.filter(guide=row, worker__name=claim.worker)
+    with_sitting = sittings_live(claim).filter(agreed=row)
+    return stored.values("pk").union(with_sitting.values("pk")).exists()
 
 
 def sittings_of(claim: Claim) -> QuerySet[models.Sitting]:
     """Return the sittings of an assignment and a worker; at most one has not lapsed."""
+    # Not by the hash alone: what an erased worker left is nobody's.
     return models.Sitting.objects.filter(
-        assignment_id=claim.assignment_id, worker__name=claim.worker
+        Q(worker=None, proof=claim_proof(claim)) | Q(worker__name=claim.worker),
+        assignment_id=claim.assignment_id,
     )
+
+
+def sittings_live(claim: Claim) -> QuerySet[models.Sitting]:
+    return sittings_of(claim).exclude(status=SittingStatus.LAPSED)
 
 
 def sitting_questions(
@@ -209,6 +227,11 @@ def sitting_score(sitting: models.Sitting) -> Score | None:
     if sitting.right is None or sitting.asked is None or sitting.needed is None:
         return None
     return Score(right=sitting.right, asked=sitting.asked, needed=sitting.needed)
+
+
+def is_explained(sitting: models.Sitting) -> bool:
+    """Tell whether a test may say what was right: to nobody who has only made up a name."""
+    return sitting.is_proven or sitting.confirmed_at is not None
 
 
 def is_over(sitting: models.Sitting, now: datetime) -> bool:

@@ -38,6 +38,7 @@ export function apiOf(page: Pick<Page, "api" | "token">): Api {
   // What arrives late must not replace what is newer, nor land in a later sitting: drafts say for
   // which sitting they are, and when they were sent by the server's clock.
   let sitting = 0;
+  let token = page.token;
   let ahead = 0;
   let last = 0;
   const clock = (): number => {
@@ -45,7 +46,7 @@ export function apiOf(page: Pick<Page, "api" | "token">): Api {
     return last;
   };
   const post = <Reply>(name: string, body: unknown, options: SendOptions = {}): Promise<Reply> =>
-    send<Reply>(`${page.api}${name}`, page.token, body, options);
+    send<Reply>(`${page.api}${name}`, token, body, options);
   return {
     open: async () => {
       const opened = await post<Sitting>("open", {});
@@ -57,7 +58,9 @@ export function apiOf(page: Pick<Page, "api" | "token">): Api {
       post("draft", { sitting, at: clock(), number, answer }, options),
     finish: (answers) => post("finish", { sitting, answers }),
     consent: async (version) => {
-      await post("consent", { version });
+      const saved = await post<Saved>("consent", { version });
+      // Where nobody may be written down yet, the token says that they agreed.
+      token = saved.token || token;
     },
   };
 }

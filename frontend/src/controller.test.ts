@@ -305,6 +305,37 @@ test("nothing is asked before consent is given", async () => {
   expect(controller.snapshot.phase.kind).toBe("asking");
 });
 
+test("who agrees goes on with the token that says so", async () => {
+  const consent = { version: 3, title: "Consent", paragraphs: [] };
+  serve(sittingOf([itemOf(1)]));
+  const tokens: unknown[] = [];
+  const fetched = globalThis.fetch;
+  vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
+    tokens.push((init.headers as Record<string, string>).Authorization);
+    return fetched(url, init);
+  });
+  server.consent = () => ({ body: { feedback: null, secondsLeft: null, token: "agreed" } });
+  const controller = controllerOf({ consent });
+  await controller.agree(3);
+  controller.answer({ answer: "yes" }, false);
+  await settle();
+  expect(tokens).toEqual(["Bearer ticket", "Bearer agreed", "Bearer agreed"]);
+});
+
+test("an answer may keep the questions for longer", async () => {
+  serve(sittingOf([itemOf(1)], { secondsLeft: 60 }));
+  const controller = controllerOf();
+  await controller.load();
+  server.draft = () => ({ body: { feedback: null, secondsLeft: 600, token: "" } });
+  await settle(50_000);
+  controller.answer({ answer: "yes" }, false);
+  await settle(20_000);
+  expect(controller.snapshot.phase.kind).toBe("asking");
+  expect(controller.snapshot.deadline).toBe(Date.now() + 580_000);
+  await settle(581_000);
+  expect(controller.snapshot.phase.kind).toBe("problem");
+});
+
 describe("a test", () => {
   const feedback = { right: false, expected: "no", expectedRects: [], why: "Two dogs." };
 
@@ -329,6 +360,25 @@ describe("a test", () => {
     expect(controller.snapshot.deadline).toBe(Number.POSITIVE_INFINITY);
     await settle(61_000);
     expect(controller.snapshot.phase.kind).toBe("asking");
+  });
+
+  test("that withholds what is right goes on by itself, and can be handed in", async () => {
+    serve(sittingOf([itemOf(1), itemOf(2)], { withheld: true }));
+    const controller = controllerOf({ mode: "test" });
+    await controller.load();
+    controller.answer({ answer: "yes" }, true);
+    expect(controller.open).toEqual([1]);
+    await settle(1000);
+    expect(controller.snapshot.sitting?.position).toBe(1);
+    controller.answer({ answer: "no" }, true);
+    expect(controller.open).toEqual([]);
+    controller.go(0);
+    controller.answer({ answer: "no" }, true);
+    await settle(1000);
+    expect(called("draft")).toHaveLength(2);
+    await controller.finish();
+    expect(controller.snapshot.phase).toMatchObject({ kind: "finished", score: null });
+    expect(called("finish")[0]?.answers).toMatchObject([{ answer: "yes" }, { answer: "no" }]);
   });
 
   test("takes over what was answered in another tab", async () => {

@@ -42,6 +42,7 @@ export class Controller {
       phase: page.consent ? { kind: "consent" } : { kind: "loading", failures: 0 },
       sitting: null,
       standing: null,
+      withheld: false,
       ways: [],
       way: "drag",
       save: "saved",
@@ -72,11 +73,16 @@ export class Controller {
     return final || this.now.finishing !== "no";
   }
 
+  /** Whether every answer is followed by what was right and why. */
+  get explains(): boolean {
+    return this.page.mode === "test" && !this.now.withheld;
+  }
+
   /** Positions that keep the sitting from being handed in. */
   get open(): readonly number[] {
     const state = this.now.sitting;
     if (!state) return [];
-    if (this.page.mode !== "test") return missing(state);
+    if (!this.explains) return missing(state);
     return state.entries.flatMap((entry, index) => (entry.feedback ? [] : [index]));
   }
 
@@ -114,7 +120,7 @@ export class Controller {
 
   private opened(sitting: Sitting, when: "before" | "otherwise"): void {
     this.saver?.stop();
-    this.set({ standing: sitting.standing });
+    this.set({ standing: sitting.standing, withheld: sitting.withheld });
     if (sitting.finished) {
       this.finished(sitting.fields ?? {}, sitting.score, when);
       return;
@@ -173,6 +179,9 @@ export class Controller {
     if (kept && kept.answer === answer && !this.loading) {
       this.kept[number] = { ...kept, sent: true };
       this.persist();
+    }
+    if (typeof saved.secondsLeft === "number") {
+      this.set({ deadline: this.watchTime(saved.secondsLeft) });
     }
     if (saved.feedback && this.now.sitting) {
       const feedback = { type: "feedback", number, feedback: saved.feedback } as const;
@@ -235,7 +244,7 @@ export class Controller {
     clearTimeout(this.goingOn);
     this.change(change);
     const state = this.now.sitting;
-    if (!goOn || !state || this.page.mode === "test") return;
+    if (!goOn || !state || this.explains) return;
     const { position } = state;
     this.goingOn = setTimeout(() => {
       if (this.now.sitting?.position === position) this.go(position + 1);

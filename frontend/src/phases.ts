@@ -25,6 +25,8 @@ export interface Snapshot {
   readonly phase: Phase;
   readonly sitting: State | null;
   readonly standing: Standing | null;
+  /** Whether a test keeps to itself, for now, which answers are right. */
+  readonly withheld: boolean;
   readonly ways: readonly Way[];
   readonly way: Way;
   readonly save: SaveState;

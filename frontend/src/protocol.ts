@@ -120,11 +120,17 @@ export interface Sitting {
   readonly empty: "" | "with_others" | "nothing_left";
   /** Null where nothing is known of the worker. */
   readonly standing: Standing | null;
+  /** A test that says what was right only after the marketplace has confirmed the assignment. */
+  readonly withheld: boolean;
 }
 
-/** The reply to `draft`. */
+/** The reply to `draft` and `consent`. */
 export interface Saved {
   readonly feedback: Feedback | null;
+  /** How long the questions are kept from now on; null: as long as was said before. */
+  readonly secondsLeft: number | null;
+  /** The token to go on with; empty: the one that the page has. */
+  readonly token: string;
 }
 
 /** The reply to `finish`. */

@@ -44,6 +44,7 @@ export function sittingOf(items: readonly Item[], change: Partial<Sitting> = {})
     score: null,
     empty: "",
     standing: null,
+    withheld: false,
     ...change,
   };
 }

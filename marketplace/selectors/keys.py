@@ -1,6 +1,9 @@
 """Access keys as the API looks them up."""
 
-from marketplace.models import AccessKey
+from marketplace.models import AccessKey, Requester
+
+# Keys that sign one thing at a time: who changes keys has two; an address has no room for many.
+MOST_KEYS = 10
 
 
 def valid_key(key_id: str) -> AccessKey | None:
@@ -12,3 +15,9 @@ def valid_key(key_id: str) -> AccessKey | None:
         .filter(key_id=key_id, revoked_at=None, requester__is_active=True)
         .first()
     )
+
+
+def secrets_of(requester: Requester) -> dict[str, str]:
+    """Return the secrets of a requester's valid keys by their ids, the newest first."""
+    keys = AccessKey.objects.filter(requester=requester, revoked_at=None).order_by("-pk")
+    return {key.key_id: key.secret for key in keys[:MOST_KEYS]}

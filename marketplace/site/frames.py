@@ -10,6 +10,7 @@ from django.utils.crypto import salted_hmac
 
 from config.clock import CLOCK_TOLERANCE_SECONDS
 from marketplace.models import HIT, Assignment
+from marketplace.rules.acceptance import Accepted, acceptance_claim
 from marketplace.rules.questions import (
     ExternalQuestion,
     HTMLQuestion,
@@ -17,6 +18,7 @@ from marketplace.rules.questions import (
     frame_url,
     parse_question,
 )
+from marketplace.selectors.keys import secrets_of
 from marketplace.selectors.work import others_had
 from marketplace.site.policy import sandbox_for
 
@@ -83,8 +85,24 @@ def frame_for(
         assignment_id=assignment.assignment_id if assignment else None,
         worker_id=assignment.worker.worker_id if assignment else None,
         submit_to=submit_to(request, proof) if assignment else None,
+        acceptance=_acceptance(assignment) if assignment else None,
     )
     return Frame(url=url, height=question.frame_height, sandbox=sandbox_for(request, url))
+
+
+def _acceptance(assignment: Assignment) -> str | None:
+    """Return the claim that lets the requester see that the worker did accept; None: no keys."""
+    secrets = secrets_of(assignment.hit.requester)
+    if not secrets:
+        return None
+    accepted = Accepted(
+        assignment_id=assignment.assignment_id,
+        hit_id=assignment.hit.hit_id,
+        worker_id=assignment.worker.worker_id,
+        accepted_at=assignment.accepted_at,
+        deadline=assignment.deadline,
+    )
+    return acceptance_claim(accepted, secrets)
 
 
 def token_read(token: str) -> Shown | None:

@@ -25,6 +25,7 @@ from annotation.pipeline.trust import Standing, Trust
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim, claim_proof
 from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
+from tests.acceptances import accepted
 from tests.corpora import campaign_with_images
 
 T = TypeVar("T")
@@ -104,6 +105,7 @@ def claim_on(campaign: models.Campaign, worker: str, number: int, assignment: st
         assignment_id=assignment or f"of-HIT-{number}",
         hit_id=f"HIT-{number}",
         worker=worker,
+        acceptance=accepted(),
     )
 
 

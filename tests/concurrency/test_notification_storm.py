@@ -40,6 +40,7 @@ from marketplace.actions.assignments import (
     assignment_submit,
 )
 from marketplace.actions.delivery import signature
+from tests.acceptances import accepted
 from tests.concurrency.crowds import (
     check_states,
     done_by,
@@ -136,6 +137,7 @@ class Place:
             assignment_id=self.place.assignment_id,
             hit_id=self.hit.hit_id or "",
             worker=worker.worker_id,
+            acceptance=accepted(),
         )
 
     def _tell(self, type_: str, at: datetime) -> None:
@@ -309,7 +311,7 @@ def test_10000_notifications_in_any_order_lead_to_one_judgment_and_one_payment_e
         assert place.hit.is_free == (place.holder is None)
     at_work = models.Sitting.objects.filter(status=SittingStatus.OPEN)
     still_there = [place.next.worker_id for place in places[GIVEN_BACK:]]
-    assert sorted(sitting.worker.name for sitting in at_work) == sorted(still_there)
+    assert sorted(sitting.known_worker.name for sitting in at_work) == sorted(still_there)
     leases = models.SittingQuestion.objects.filter(released_at=None)
     assert {row.sitting_id for row in leases} == {sitting.pk for sitting in at_work}
     check_states()
@@ -320,7 +322,9 @@ def _check_judgments(places: Sequence[Place]) -> None:
     wanted, checks = set(), 0
     for place in places:
         for sitting in models.Sitting.objects.filter(hit_id=place.hit.hit_id):
-            is_theirs = place.holder is not None and sitting.worker.name == place.holder.worker_id
+            is_theirs = (
+                place.holder is not None and sitting.known_worker.name == place.holder.worker_id
+            )
             if place.is_handed_in and is_theirs:
                 assert sitting.confirmed_at is not None
                 checks += sitting.questions.exclude(gold=None).count()

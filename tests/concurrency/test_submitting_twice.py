@@ -110,7 +110,7 @@ def test_sittings_handed_in_and_confirmed_twice_at_once_are_recorded_once() -> N
         facts.setdefault(body.worker, []).append(body)
     for claim, sitting in sittings.items():
         asked = sorted(row.key for row in sitting.questions.all())
-        judged = facts.pop(sitting.worker_id)
+        judged = facts.pop(sitting.known_worker.pk)
         assert sorted(judgment.question.key for judgment in judged) == asked
         assert {judgment.answer for judgment in judged} == {standing[claim]}
     assert not facts

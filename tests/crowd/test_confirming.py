@@ -274,7 +274,7 @@ def test_an_erased_workers_finished_sitting_is_still_confirmed_and_paid(
     agree(claim)
     finished = sitting_finish(claim=claim, answers=right_answers(sit(claim)))
     told = submitted(claim, finished)
-    pseudonym = worker_erase(worker=finished.worker)
+    pseudonym = worker_erase(worker=finished.known_worker)
     assignment = assignment_confirm(hit=hit_of(claim), submitted=told)
     assert assignment.worker.name == pseudonym
     assert assignment_confirm(hit=hit_of(claim), submitted=told) == assignment
@@ -326,7 +326,7 @@ def test_a_refused_judgment_says_nothing_of_the_next_ones_drawer(
     first = sitting.questions.order_by("image_id", "number").first()
     assert first is not None
     contrary = Judgment(
-        worker=finished.worker_id, question=question_from_key(first.key), answer="no"
+        worker=finished.known_worker.pk, question=question_from_key(first.key), answer="no"
     )
     judgments_record(image_id=first.image_id, judgments=[contrary])
     confirmed = sitting_confirm(sitting=finished)

@@ -42,6 +42,7 @@ from marketplace import models as market
 from marketplace.actions import workers as their_workers
 from marketplace.actions.assignments import assignment_accept, assignment_submit
 from marketplace.rules.questions.answers import answers_xml
+from tests.acceptances import accepted as acceptance_now
 from tests.crowd.in_process import InProcess, operation_of, spoilt
 from tests.crowd.publishing import ANSWER, FEE_PERCENT, REWARD, all_due, hit_queue, money_agrees
 from tests.crowd.work import checked_campaign, right_answers, sit
@@ -125,6 +126,7 @@ def places(
             assignment_id=accepted.assignment_id,
             hit_id=theirs.hit_id,
             worker=worker.worker_id,
+            acceptance=acceptance_now(),
         )
         made.append(Place(claim, accepted))
     return made

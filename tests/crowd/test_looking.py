@@ -233,7 +233,7 @@ def test_a_worker_erased_meanwhile_is_paid(
 ) -> None:
     submitted = done_by(make_worker(), hit)
     sitting = finished_sitting(hit, submitted)
-    worker_erase(worker=sitting.worker)
+    worker_erase(worker=sitting.known_worker)
     look(mturk_client)
     look(mturk_client)
     send(mturk_client)

@@ -12,6 +12,7 @@ from annotation.pipeline.geometry import Rect
 from annotation.pipeline.questions import ANSWERS, Stage
 from annotation.selectors.guides import consent_guide
 from annotation.selectors.sittings import Claim
+from tests.acceptances import accepted
 from tests.offering import offered, trusted
 
 LINKS_TEST = """
@@ -37,12 +38,13 @@ def claim_of(
     worker: str = "A1",
     **changes: Any,
 ) -> Claim:
-    """Return a worker's claim on a HIT of ours."""
+    """Return a worker's claim on a HIT of ours, which they have accepted."""
     kind = changes.get("kind", SittingKind.WORK)
     fields = {
         "kind": kind,
         "assignment_id": f"of-{worker}",
         "hit_id": f"HIT-{campaign.pk}-{stage.value}-{kind}",
+        "acceptance": accepted(),
     } | changes
     offered(campaign, stage, fields["hit_id"], kind)
     return Claim(campaign=campaign.pk, stage=stage, worker=worker, **fields)

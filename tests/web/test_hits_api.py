@@ -101,7 +101,11 @@ def test_open_gives_questions_as_they_are_shown(claim: Claim) -> None:
 def test_open_again_brings_the_answers_back(claim: Claim) -> None:
     first = call("open", claim)
     draft = {"answer": "no", "milliseconds": 700, "comment": "dim 🌙", "cutWrongly": [3]}
-    assert call("draft", claim, {"number": 2, "answer": draft}).body == {"feedback": None}
+    assert call("draft", claim, {"number": 2, "answer": draft}).body == {
+        "feedback": None,
+        "secondsLeft": None,
+        "token": "",
+    }
     again = call("open", claim)
     assert [item["number"] for item in again.body["items"]] == [1, 2, 3]
     assert again.body["items"][1]["answer"] == {

@@ -22,6 +22,7 @@ from annotation.hits.tokens import BadTicketError, ticket_read
 from annotation.models import SittingKind
 from annotation.pipeline.questions import Stage
 from annotation.selectors.sittings import Claim, task_url
+from tests.acceptances import key_set, with_acceptance
 from tests.web.campaigns import HOSTILE, image_named, small_campaign
 from tests.web.task_pages import LINKS_EXAMPLES, LINKS_TEST, agree, claim_of
 
@@ -39,6 +40,12 @@ QUERY = {
 @pytest.fixture(autouse=True)
 def _marketplaces(settings: Settings) -> None:
     settings.CHAINBOX_MARKETPLACE_ORIGINS = [MARKET, "http://localhost:8000"]
+    key_set(settings)
+
+
+def query(**changes: str) -> dict[str, str]:
+    """Return what the marketplace appends to the address, its proof of acceptance included."""
+    return with_acceptance(QUERY | changes)
 
 
 @pytest.fixture
@@ -65,7 +72,7 @@ def page_of(response: Any) -> dict[str, Any]:
 
 
 def test_the_page_of_an_assignment(client: Client, campaign: models.Campaign) -> None:
-    response = client.get(address(campaign), QUERY)
+    response = client.get(address(campaign), query())
     assert response.status_code == 200
     page = page_of(response)
     assert page["mode"] == "work"
@@ -76,13 +83,16 @@ def test_the_page_of_an_assignment(client: Client, campaign: models.Campaign) ->
     assert page["guide"]["examplesUrl"] == address(campaign, rest="examples/")
     assert page["items"] == []
     assert page["consent"]["version"] == 1
-    assert ticket_read(page["token"]) == Claim(
+    claim = ticket_read(page["token"])
+    assert claim.acceptance is not None
+    assert claim == Claim(
         campaign=campaign.pk,
         stage=Stage.LINKS,
         kind=SittingKind.WORK,
         assignment_id="ASG1",
         hit_id="HIT1",
         worker="A1",
+        acceptance=claim.acceptance,
     )
 
 
@@ -92,7 +102,7 @@ def test_the_browser_keeps_answers_by_worker_and_assignment(
     """A shared machine must not show one worker's answers to the next."""
 
     def key(**changes: str) -> str:
-        found: str = page_of(client.get(address(campaign), QUERY | changes))["sittingKey"]
+        found: str = page_of(client.get(address(campaign), query(**changes)))["sittingKey"]
         return found
 
     assert len(key()) == 32
@@ -105,8 +115,8 @@ def test_opening_a_page_writes_nothing_and_needs_few_statements(
     client: Client, campaign: models.Campaign
 ) -> None:
     with CaptureQueriesContext(connection) as queries:
-        client.get(address(campaign), QUERY)
-    assert all(query["sql"].startswith("SELECT") for query in queries)
+        client.get(address(campaign), query())
+    assert all(one["sql"].startswith("SELECT") for one in queries)
     assert len(queries) <= 6
     assert not models.Worker.objects.exists()
 
@@ -115,10 +125,10 @@ def test_who_has_agreed_is_not_asked_again_until_the_text_changes(
     client: Client, campaign: models.Campaign
 ) -> None:
     agree(claim_of(campaign))
-    assert page_of(client.get(address(campaign), QUERY))["consent"] is None
+    assert page_of(client.get(address(campaign), query()))["consent"] is None
     text = 'title = "<New>"\nparagraphs = ["**Read** this."]\n'
     guide_save(campaign=campaign, topic="consent", source=text)
-    assert page_of(client.get(address(campaign), QUERY))["consent"] == {
+    assert page_of(client.get(address(campaign), query()))["consent"] == {
         "version": 2,
         "title": "<New>",
         "paragraphs": ["**Read** this."],
@@ -143,7 +153,7 @@ def test_who_has_agreed_is_not_asked_again_until_the_text_changes(
 def test_where_the_form_goes(
     client: Client, campaign: models.Campaign, submit_to: str, submit_url: str
 ) -> None:
-    page = page_of(client.get(address(campaign), QUERY | {"turkSubmitTo": submit_to}))
+    page = page_of(client.get(address(campaign), query(turkSubmitTo=submit_to)))
     assert page["submitUrl"] == submit_url
 
 
@@ -181,7 +191,7 @@ def test_where_the_form_goes(
 def test_an_address_that_no_marketplace_made(
     client: Client, campaign: models.Campaign, change: dict[str, str]
 ) -> None:
-    response = client.get(address(campaign), QUERY | change)
+    response = client.get(address(campaign), query(**change))
     assert response.status_code == 400
     page = page_of(response)
     assert page["mode"] == "problem"
@@ -191,7 +201,7 @@ def test_an_address_that_no_marketplace_made(
 
 
 def test_names_are_taken_in_their_exact_case(client: Client, campaign: models.Campaign) -> None:
-    wrong = {name.lower(): value for name, value in QUERY.items()}
+    wrong = {name.lower(): value for name, value in query().items()}
     assert page_of(client.get(address(campaign), wrong))["mode"] == "preview"
 
 
@@ -199,13 +209,13 @@ def test_names_are_taken_in_their_exact_case(client: Client, campaign: models.Ca
 
 
 @pytest.mark.parametrize(
-    "query", [{}, {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "H"}]
+    "asked", [{}, {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "H"}]
 )
 def test_a_preview_shows_one_example_and_no_answer(
-    client: Client, campaign: models.Campaign, query: dict[str, str]
+    client: Client, campaign: models.Campaign, asked: dict[str, str]
 ) -> None:
     guide_save(campaign=campaign, topic="links", source=LINKS_EXAMPLES)
-    page = page_of(client.get(address(campaign), query))
+    page = page_of(client.get(address(campaign), asked))
     assert (page["mode"], page["token"], page["submitUrl"]) == ("preview", "", "")
     assert page["consent"] is None
     (item,) = page["items"]
@@ -244,8 +254,8 @@ def test_an_example_whose_photo_was_withdrawn_is_left_out(
 ) -> None:
     guide_save(campaign=campaign, topic="links", source=LINKS_EXAMPLES)
     image_withdraw(image=image_named(campaign, "first"), reason="rights")
-    for query in ("", "examples/"):
-        page = page_of(client.get(address(campaign, rest=query)))
+    for rest in ("", "examples/"):
+        page = page_of(client.get(address(campaign, rest=rest)))
         assert [item["phrase"] for item in page["items"]] == ["a horse"]
 
 
@@ -253,11 +263,11 @@ def test_an_example_whose_photo_was_withdrawn_is_left_out(
 
 
 def test_the_page_of_a_test(client: Client, campaign: models.Campaign) -> None:
-    response = client.get(address(campaign, rest="test/"), QUERY)
+    response = client.get(address(campaign, rest="test/"), query())
     assert response.status_code == 404
     assert "no qualification test" in page_of(response)["problem"]["text"]
     guide_save(campaign=campaign, topic="links", source=LINKS_TEST)
-    page = page_of(client.get(address(campaign, rest="test/"), QUERY))
+    page = page_of(client.get(address(campaign, rest="test/"), query()))
     assert page["mode"] == "test"
     assert ticket_read(page["token"]).kind == SittingKind.TEST
     assert page_of(client.get(address(campaign, rest="test/")))["mode"] == "preview"
@@ -272,7 +282,7 @@ def test_pages_go_into_the_marketplaces_frames_and_no_others(
     client: Client, campaign: models.Campaign, rest: str, known: bool
 ) -> None:
     guide_save(campaign=campaign, topic="links", source=LINKS_TEST)
-    response = client.get(address(campaign, "links" if known else "cooking", rest), QUERY)
+    response = client.get(address(campaign, "links" if known else "cooking", rest), query())
     policy = dict(
         part.split(" ", 1) for part in response.headers["Content-Security-Policy"].split("; ")
     )
@@ -312,14 +322,14 @@ def test_all_other_pages_forbid_frames(client: Client) -> None:
 def test_what_is_not_there_is_said_in_words(
     client: Client, campaign: models.Campaign, path: str
 ) -> None:
-    response = client.get(path.format(campaign.pk), QUERY)
+    response = client.get(path.format(campaign.pk), query())
     assert response.status_code == 404
     assert b"There is no such task" in response.content
 
 
 def test_pages_are_only_looked_at(client: Client, campaign: models.Campaign) -> None:
-    assert client.post(address(campaign), QUERY).status_code == 405
-    assert client.head(address(campaign), QUERY).status_code == 200
+    assert client.post(address(campaign), query()).status_code == 405
+    assert client.head(address(campaign), query()).status_code == 200
 
 
 def test_hostile_words_stay_words(client: Client, campaign: models.Campaign) -> None:
@@ -339,8 +349,8 @@ def test_hostile_words_stay_words(client: Client, campaign: models.Campaign) -> 
 def test_a_session_is_not_looked_at(client: Client, campaign: models.Campaign) -> None:
     client.cookies["sessionid"] = "x" * 32
     with CaptureQueriesContext(connection) as queries:
-        client.get(address(campaign), QUERY)
-    assert not any("session" in query["sql"] for query in queries)
+        client.get(address(campaign), query())
+    assert not any("session" in one["sql"] for one in queries)
 
 
 def test_the_address_for_a_hit(campaign: models.Campaign, settings: Settings) -> None:

@@ -26,6 +26,7 @@ from annotation.simulation.http.worker import Outcome, Places, Plan
 from annotation.simulation.run import answer_key
 from marketplace.models import Assignment, Requester
 from marketplace.rules.lifecycle import AssignmentStatus
+from tests.acceptances import key_issue
 from tests.browser.tasks.corpus import demo_campaign
 from tests.browser.tasks.desk import QUESTION
 from tests.marketplace.people import make_requester
@@ -43,6 +44,7 @@ class Market:
         self.url = f"http://127.0.0.1:{urlsplit(live_server.url).port}"
         self.campaign = demo_campaign(questions=5)
         self.requester: Requester = make_requester()
+        key_issue(self.requester)
 
     def publish(self, stage: Stage, kind: SittingKind, count: int, places: int = 1) -> None:
         tasks = self.url.replace("127.0.0.1", "localhost")
@@ -186,7 +188,7 @@ def test_spammers_answer_at_random_where_they_turn_and_nowhere_else(market: Mark
     assert [worker.spams_at for worker in run.workers] == [Stage.LINKS, None]
     assert run.workers[0].has_turned
     assert "spams at links" in "\n".join(worker_lines(market.campaign, run.workers))
-    wrong = {row.sitting.worker.name for row in wrong_answers(Stage.LINKS)}
+    wrong = {row.sitting.known_worker.name for row in wrong_answers(Stage.LINKS)}
     assert wrong == {run.workers[0].worker}
     assert not list(wrong_answers(Stage.REQUIREMENT))
 
@@ -217,3 +219,22 @@ def test_by_invitation_only(market: Market) -> None:
         pytest.raises(TurnedAwayError, match="By invitation only"),
     ):
         market.work(Crew(workers=1, profile=PERFECT, seed=77))
+
+
+def test_a_marketplace_that_gives_no_proof_is_worked_on_too(market: Market) -> None:
+    """Consent goes with the ticket, a test tells no score, and nobody is written down."""
+    market.publish(Stage.LINKS, SittingKind.WORK, 4)
+    market.publish(Stage.DRAWING, SittingKind.TEST, 1, places=10)
+    crew = Crew(workers=2, profile=PERFECT, seed=4)
+    market.trust(crew, Stage.LINKS)
+    with override_settings(CHAINBOX_CROWD_PROOF="none"):
+        run = market.work(crew)
+    work = models.Sitting.objects.filter(kind=SittingKind.WORK, status=SittingStatus.FINISHED)
+    tests = models.Sitting.objects.filter(kind=SittingKind.TEST, status=SittingStatus.FINISHED)
+    assert run.count(Outcome.SUBMITTED) == len(work) + len(tests) == len(submitted())
+    assert work
+    assert len(tests) == 2
+    assert run.count(Outcome.PASSED) == 0
+    assert not any(sitting.is_proven for sitting in [*work, *tests])
+    assert not models.Consent.objects.exists()
+    assert not models.WorkerStanding.objects.filter(stage=Stage.DRAWING.value).exists()

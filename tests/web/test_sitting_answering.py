@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation import models
-from annotation.actions.answering import draft_save, sitting_finish
+from annotation.actions.answering import Kept, draft_save, sitting_finish
 from annotation.actions.campaigns import campaign_settings_change
 from annotation.actions.confirming import NotFinishedError, sitting_confirm
 from annotation.actions.facts import judgments_record
@@ -117,7 +117,7 @@ def test_drafts_overwrite_and_can_be_taken_back(campaign: models.Campaign) -> No
     claim = claim_of(campaign)
     sitting = opened(claim)
     for given in (an_answer(Stage.LINKS), an_answer(Stage.LINKS, answer="no"), None):
-        assert draft_save(claim=claim, number=1, answer=given) is None
+        assert draft_save(claim=claim, number=1, answer=given) == Kept()
         stored = sitting.questions.get(number=1).answer
         assert ('"no"' in stored, bool(stored)) == (
             given is not None and given.answer == "no",
@@ -265,7 +265,7 @@ def test_confirmed_answers_become_judgments_once(campaign: models.Campaign) -> N
         )
     fact = Fact.objects.get(image_id=image_id, question=key)
     assert decode_body(fact.body) == Judgment(
-        worker=finished.worker_id,
+        worker=finished.known_worker.pk,
         question=question_from_key(key),
         answer="box",
         rect=BOX,
@@ -292,7 +292,9 @@ def test_answers_of_one_image_are_recorded_together_and_a_refused_one_alone_is_l
     judgments_record(
         image_id=image_id,
         judgments=[
-            Judgment(worker=finished.worker_id, question=question_from_key(key), answer="nobox")
+            Judgment(
+                worker=finished.known_worker.pk, question=question_from_key(key), answer="nobox"
+            )
         ],
     )
     confirmed = sitting_confirm(sitting=finished)

@@ -55,14 +55,14 @@ def test_a_test_grades_every_answer_and_keeps_it(
     ]
     yes = an_answer(Stage.LINKS)
     for _ in range(2):
-        graded = draft_save(claim=test_claim, number=1, answer=yes)
+        graded = draft_save(claim=test_claim, number=1, answer=yes).graded
         assert graded is not None
         assert (graded.right, graded.lesson.why) == (True, "There is one man.")
     for other in (an_answer(Stage.LINKS, answer="no"), None):
         with pytest.raises(SittingRefusedError) as refused:
             draft_save(claim=test_claim, number=1, answer=other)
         assert trouble(refused) is Trouble.ANSWERED
-    wrong = draft_save(claim=test_claim, number=2, answer=yes)
+    wrong = draft_save(claim=test_claim, number=2, answer=yes).graded
     assert wrong is not None
     assert not wrong.right
     with pytest.raises(SittingRefusedError) as refused:
@@ -106,7 +106,7 @@ def test_a_test_keeps_the_guide_it_was_begun_with(
 ) -> None:
     opened(test_claim)
     guide_save(campaign=campaign, topic="links", source=LINKS_TEST.replace('"yes"', '"no"'))
-    graded = draft_save(claim=test_claim, number=1, answer=an_answer(Stage.LINKS))
+    graded = draft_save(claim=test_claim, number=1, answer=an_answer(Stage.LINKS)).graded
     assert graded is not None
     assert graded.right
 
@@ -115,7 +115,9 @@ def test_a_test_leaves_out_what_was_withdrawn(campaign: models.Campaign, test_cl
     image_withdraw(image=image_named(campaign, "first"), reason="rights")
     sitting = opened(test_claim)
     assert [question.number for question in sitting.questions.all()] == [2]
-    graded = draft_save(claim=test_claim, number=2, answer=an_answer(Stage.LINKS, answer="no"))
+    graded = draft_save(
+        claim=test_claim, number=2, answer=an_answer(Stage.LINKS, answer="no")
+    ).graded
     assert graded is not None
     assert graded.right
     finished = sitting_finish(claim=test_claim, answers={2: an_answer(Stage.LINKS, answer="no")})

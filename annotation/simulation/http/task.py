@@ -97,6 +97,11 @@ class _Consent(_Wire, frozen=True):
     version: int
 
 
+class _Agreed(_Wire, frozen=True):
+    # The ticket to go on with, if it is another.
+    token: str = ""
+
+
 class _PageData(_Wire, frozen=True):
     mode: str
     api: str
@@ -119,13 +124,15 @@ class TaskPage:
         self.data = msgspec.json.decode(text, type=_PageData)
         if not self.data.token:
             raise RefusedError("bad_request", f"the page in the frame is for {self.data.mode}")
+        self._token = self.data.token
         self._sitting = 0
         self._clock = 0
 
     def agree(self) -> None:
         """Agree to the study's text, if the page asks for it."""
         if self.data.consent is not None:
-            self._call("consent", {"version": self.data.consent.version}, dict)
+            agreed = self._call("consent", {"version": self.data.consent.version}, _Agreed)
+            self._token = agreed.token or self._token
 
     def open(self) -> Sitting:
         """Get the questions; the same ones again if they were given out before."""
@@ -165,10 +172,10 @@ class TaskPage:
         """Send, and as the page does, try again what the server cannot do now."""
         for pause in PAUSES:
             try:
-                return self.browser.post_json(address, body, token=self.data.token)
+                return self.browser.post_json(address, body, token=self._token)
             except UnreachableError:
                 time.sleep(pause)
-        return self.browser.post_json(address, body, token=self.data.token)
+        return self.browser.post_json(address, body, token=self._token)
 
 
 def _refused(reply: Reply) -> Exception:

@@ -18,7 +18,7 @@ interface AskingProps {
 
 /** The questions of a sitting, one at a time. */
 export function Asking({ page, controller }: AskingProps): JSX.Element | null {
-  const { sitting, standing, ways, way, save, deadline, finishing, notice, attempt } =
+  const { sitting, standing, withheld, ways, way, save, deadline, finishing, notice, attempt } =
     controller.snapshot;
   const [photo, setPhoto] = useState({ number: 0, state: "loading" });
   const [proposals, setProposals] = useState<Readonly<Record<number, Proposal>>>({});
@@ -95,6 +95,7 @@ export function Asking({ page, controller }: AskingProps): JSX.Element | null {
         view={view}
         guide={page.guide}
         standing={standing}
+        withheld={withheld}
         blind={blind}
         note={blind && <Blind />}
         onAnswer={onAnswer}

@@ -3,17 +3,21 @@ import { Prose } from "../captions/prose";
 import type { Feedback } from "../protocol";
 import type { StageView } from "../stages/stage";
 
+const WITHHELD = "Your answer is saved. The marketplace will tell you if you have passed the test.";
+
 interface FeedbackPanelProps {
   readonly feedback: Feedback | null;
   readonly view: StageView;
   readonly checking: boolean;
+  readonly withheld?: boolean;
 }
 
 /** What a test says about an answer, or what an example's answer is, and why. */
-export function FeedbackPanel({ feedback, view, checking }: FeedbackPanelProps): JSX.Element {
+export function FeedbackPanel(props: FeedbackPanelProps): JSX.Element {
+  const { feedback, view, checking, withheld } = props;
   return (
     <div class="feedback-place" aria-live="polite">
-      {checking && <p class="hint">Checking your answer…</p>}
+      {checking && <p class="hint">{withheld ? WITHHELD : "Checking your answer…"}</p>}
       {feedback && (
         <div class={`feedback ${toneOf(feedback)}`}>
           <p class="feedback-title">{titleOf(feedback)}</p>

@@ -14,6 +14,8 @@ interface QuestionProps extends StageProps {
   readonly view: StageView;
   readonly guide: Guide;
   readonly standing?: Standing | null;
+  /** Whether a test keeps to itself which answers are right. */
+  readonly withheld?: boolean;
   /** The photo cannot be shown: nothing can be judged. */
   readonly blind: boolean;
   /** Instead of the answers' use: why nothing can be answered now. */
@@ -63,6 +65,7 @@ export function Question(props: QuestionProps): JSX.Element {
           <FeedbackPanel
             feedback={feedback}
             view={view}
+            withheld={props.withheld ?? false}
             checking={props.test && answer.answer !== "" && feedback === null}
           />
           {children}

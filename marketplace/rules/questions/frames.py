@@ -48,6 +48,7 @@ def frame_url(
     assignment_id: str | None = None,
     worker_id: str | None = None,
     submit_to: str | None = None,
+    acceptance: str | None = None,
 ) -> str:
     """Return the address the frame shows: to look at, or for the worker who has the assignment.
 
@@ -61,6 +62,9 @@ def frame_url(
         if submit_to is not None:
             # Pages put "/mturk/externalSubmit" straight behind it.
             added["turkSubmitTo"] = submit_to.rstrip("/")
+        if acceptance is not None:
+            # Not MTurk's: pages that do not know it pass over it.
+            added["acceptance"] = acceptance
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in added.items())
     address, hash_mark, fragment = external_url.partition("#")
     joint = "&" if "?" in address else "?"

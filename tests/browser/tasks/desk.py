@@ -14,6 +14,7 @@ from annotation import models
 from annotation.models import SittingKind
 from annotation.pipeline.questions import Stage
 from marketplace.models import HIT, Assignment, Worker
+from tests.acceptances import key_issue
 from tests.marketplace.people import make_requester
 from tests.marketplace.site import new_hit, new_worker, signed_in
 from tests.offering import offered, trusted
@@ -44,6 +45,7 @@ class Desk:
         self.context = context
         self.marketplace, self.tasks = origins or origins_of(live_server)
         self.requester = make_requester()
+        self.keys = key_issue(self.requester)
         self.worker: Worker = worker or new_worker()
         self.page: Page = context.new_page()
         self.page.set_default_timeout(15_000)

@@ -100,7 +100,7 @@ def check_facts(sitting: models.Sitting, given: Sequence[Answer]) -> None:
             image=row.image, question=row.key, worker=sitting.worker, kind="judgment"
         )
         assert decode_body(fact.body) == Judgment(
-            worker=sitting.worker_id,
+            worker=sitting.known_worker.pk,
             question=question_from_key(row.key),
             answer=one.answer,
             rect=one.rect,

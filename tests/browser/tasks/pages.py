@@ -18,6 +18,7 @@ from annotation.pipeline.questions import Stage
 from annotation.selectors.guides import consent_guide
 from annotation.selectors.sittings import Claim, sitting_lessons
 from marketplace.models import HIT
+from tests.acceptances import accepted, with_acceptance
 from tests.browser.tasks.desk import Desk
 from tests.offering import offered
 
@@ -51,6 +52,7 @@ def agree(desk: Desk, campaign: models.Campaign) -> None:
         assignment_id="before",
         hit_id=offered(campaign, Stage.LINKS, f"BEFORE{campaign.pk}").hit_id or "",
         worker=desk.worker.worker_id,
+        acceptance=accepted(),
     )
     consent_give(claim=claim, version=row.version if row else 1)
 
@@ -79,6 +81,7 @@ def address(desk: Desk, hit: HIT, path: str, **changes: str) -> str:
         "workerId": desk.worker.worker_id,
         "turkSubmitTo": f"{desk.marketplace}/marketplace",
     } | changes
+    query = with_acceptance(query, keys=desk.keys)
     return f"{desk.tasks}{path}?{urlencode({key: value for key, value in query.items() if value})}"
 
 

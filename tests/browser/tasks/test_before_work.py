@@ -13,6 +13,7 @@ from annotation.pipeline.questions import Stage
 from annotation.selectors.guides import consent_guide, stage_guide
 from annotation.selectors.sittings import Claim
 from marketplace.rules.lifecycle import AssignmentStatus
+from tests.acceptances import accepted
 from tests.browser.tasks.cookies import browser_with_cookies, what_sticks
 from tests.browser.tasks.corpus import demo_campaign, open_questions_of
 from tests.browser.tasks.desk import Desk
@@ -170,10 +171,11 @@ def test_nothing_left_to_ask(desk: Desk) -> None:
         assignment_id="OTHERS",
         hit_id=offered(campaign, Stage.COVERAGE, "OTHERHIT").hit_id or "",
         worker="A2OTHER",
+        acceptance=accepted(),
     )
     trusted(campaign, "A2OTHER", Stage.COVERAGE)
     consent_give(claim=other, version=1)
     assert sitting_open(claim=other).sitting is not None
     desk.page.reload()
     expect(hands.frame.get_by_text("Other workers are at work")).to_be_visible()
-    assert models.Sitting.objects.get().worker.name == "A2OTHER"
+    assert models.Sitting.objects.get().known_worker.name == "A2OTHER"
