@@ -92,7 +92,7 @@ WHITENOISE_USE_FINDERS = not PRODUCTION
 # --- Applications ----------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "config.accounts.administration.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -102,6 +102,7 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "rest_framework",
+    "config.accounts",
     "annotation",
     "grounding",
     "marketplace",
@@ -114,6 +115,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.accounts.devices.KnownDeviceMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -196,7 +198,7 @@ else:
 
 # --- Accounts --------------------------------------------------------------------------------
 
-AUTHENTICATION_BACKENDS = ["config.throttle.ThrottledBackend"]
+AUTHENTICATION_BACKENDS = ["config.accounts.passwords.ThrottledBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {
@@ -211,6 +213,17 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
 # How many proxies of ours stand in front: that many entries of X-Forwarded-For are believed.
 TRUSTED_PROXIES = int(os.environ.get("CHAINBOX_TRUSTED_PROXIES") or 0)
+_BEHIND_PROXY = flag("CHAINBOX_BEHIND_PROXY", default=False)
+if TRUSTED_PROXIES < 0:
+    raise ImproperlyConfigured("CHAINBOX_TRUSTED_PROXIES must be 0 or more.")
+# Otherwise the site would know everybody by the proxy's address, or believe addresses that
+# clients have made up.
+if PRODUCTION and (TRUSTED_PROXIES > 0) != _BEHIND_PROXY:
+    raise ImproperlyConfigured(
+        "CHAINBOX_BEHIND_PROXY and CHAINBOX_TRUSTED_PROXIES do not agree. Behind a proxy set the "
+        "first to yes and the second to the number of your proxies that add to X-Forwarded-For; "
+        "without one, to no and 0."
+    )
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
@@ -286,7 +299,7 @@ if PRODUCTION:
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
     # Only behind a proxy that always sets or strips this header; otherwise a client could forge it.
-    if flag("CHAINBOX_BEHIND_PROXY", default=False):
+    if _BEHIND_PROXY:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # --- Language, time, logs --------------------------------------------------------------------
