@@ -131,6 +131,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "config.redis_service.redis_notice",
             ],
         },
     },
@@ -157,10 +158,10 @@ DATABASES = {
 }
 
 REDIS_URL = os.environ.get("REDIS_URL") or ""
-# Sign-in throttling counts in the cache, so it must be one that all processes share.
+# One that all processes share: workers leave their sign of life there.
 CACHES: dict[str, dict[str, Any]] = {
     "default": (
-        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        {"BACKEND": "config.cache.TolerantRedisCache", "LOCATION": REDIS_URL}
         if REDIS_URL
         else {
             "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
@@ -188,8 +189,13 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         ("grounding-work", "grounding_work", 30),
     ]
 }
+# Workers and the scheduler wait for a broker that is away for as long as it takes.
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any]
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
+    # Without these a Redis that takes connections and says nothing holds everybody up for ever.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 5}
 else:
     CELERY_BROKER_URL = "chainbox-files://localhost/"
     CELERY_BROKER_TRANSPORT_OPTIONS = prepare_folders(CHAINBOX_VAR / "broker")
