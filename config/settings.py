@@ -93,7 +93,7 @@ WHITENOISE_USE_FINDERS = not PRODUCTION
 # --- Applications ----------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "config.accounts.administration.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -103,6 +103,7 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "rest_framework",
+    "config.accounts",
     "annotation",
     "grounding",
     "marketplace",
@@ -115,6 +116,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.accounts.devices.KnownDeviceMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -130,6 +132,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "config.redis_service.redis_notice",
             ],
         },
     },
@@ -160,10 +163,10 @@ DATABASES = {
 }
 
 REDIS_URL = os.environ.get("REDIS_URL") or ""
-# Sign-in throttling counts in the cache, so it must be one that all processes share.
+# One that all processes share: workers leave their sign of life there.
 CACHES: dict[str, dict[str, Any]] = {
     "default": (
-        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        {"BACKEND": "config.cache.TolerantRedisCache", "LOCATION": REDIS_URL}
         if REDIS_URL
         else {
             "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
@@ -196,8 +199,13 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         ("grounding-work", "grounding_work", 30),
     ]
 }
+# Workers and the scheduler wait for a broker that is away for as long as it takes.
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any]
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
+    # Without these a Redis that takes connections and says nothing holds everybody up for ever.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 5}
 else:
     CELERY_BROKER_URL = "chainbox-files://localhost/"
     CELERY_BROKER_TRANSPORT_OPTIONS = prepare_folders(CHAINBOX_VAR / "broker")
@@ -206,7 +214,7 @@ else:
 
 # --- Accounts --------------------------------------------------------------------------------
 
-AUTHENTICATION_BACKENDS = ["config.throttle.ThrottledBackend"]
+AUTHENTICATION_BACKENDS = ["config.accounts.passwords.ThrottledBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {
@@ -222,6 +230,17 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
 # How many proxies of ours stand in front: that many entries of X-Forwarded-For are believed.
 TRUSTED_PROXIES = int(os.environ.get("CHAINBOX_TRUSTED_PROXIES") or 0)
+_BEHIND_PROXY = flag("CHAINBOX_BEHIND_PROXY", default=False)
+if TRUSTED_PROXIES < 0:
+    raise ImproperlyConfigured("CHAINBOX_TRUSTED_PROXIES must be 0 or more.")
+# Otherwise the site would know everybody by the proxy's address, or believe addresses that
+# clients have made up.
+if PRODUCTION and (TRUSTED_PROXIES > 0) != _BEHIND_PROXY:
+    raise ImproperlyConfigured(
+        "CHAINBOX_BEHIND_PROXY and CHAINBOX_TRUSTED_PROXIES do not agree. Behind a proxy set the "
+        "first to yes and the second to the number of your proxies that add to X-Forwarded-For; "
+        "without one, to no and 0."
+    )
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
@@ -310,7 +329,7 @@ if PRODUCTION:
     SESSION_COOKIE_NAME = "__Host-sessionid"
     CSRF_COOKIE_NAME = "__Host-csrftoken"
     # Only behind a proxy that always sets or strips this header; otherwise a client could forge it.
-    if flag("CHAINBOX_BEHIND_PROXY", default=False):
+    if _BEHIND_PROXY:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # --- Language, time, logs --------------------------------------------------------------------

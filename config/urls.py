@@ -6,7 +6,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from annotation.hits.notifications import notifications
-from config.throttle import ThrottledLoginView
+from config.accounts.views import ThrottledLoginView
 from config.views import healthz
 
 handler500 = "config.views.failed"

@@ -6,6 +6,8 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from config.redis_service import REDIS_ERRORS, outage, redis_is_away
+
 log = logging.getLogger(__name__)
 
 
@@ -16,8 +18,12 @@ def wake(task: str) -> None:
 
 def wake_now(task: str) -> None:
     """Have it run without waiting for any transaction."""
+    # Celery tries a broker that is away for six seconds; whoever comes by should not wait for that.
+    if redis_is_away():
+        return
     try:
-        # No answer is waited for, and a broker that is down must not hold up who comes by.
+        # No answer is waited for.
         current_app.send_task(task, retry=False, expires=60)
-    except (OperationalError, OSError) as error:
+    except (OperationalError, *REDIS_ERRORS) as error:
+        outage.note(error)
         log.warning("%s was not woken, and waits for its turn: %s", task, error)

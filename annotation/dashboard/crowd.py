@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -31,6 +30,8 @@ from annotation.selectors.supply import StageSupplyRow, stage_supplies
 from annotation.selectors.workers import appeals_open, standing_lines, standings_count
 from annotation.simulation.estimating import CampaignEstimate, EstimateError, estimate_make
 from config.access import researchers_only
+from config.cache import cached
+from config.redis_service import redis_is_away
 
 STATUSES: dict[SupplyStatus, str] = {
     SupplyStatus.RUNNING: "Running",
@@ -237,6 +238,8 @@ def _money(money: CampaignMoney) -> dict[str, Any]:
 
 
 def _alive() -> dict[str, Any]:
+    if redis_is_away():
+        return {"is_late": True, "words": "cannot run while Redis does not answer"}
     age = heartbeat_age()
     if age is None:
         return {"is_late": True, "words": "has not run yet, as far as this page knows"}
@@ -250,13 +253,15 @@ def _alive() -> dict[str, Any]:
 def _estimate(campaign: models.Campaign, settings: Settings) -> dict[str, Any]:
     """Estimate the costs, or say why not. Kept for a while: it takes seconds."""
     key = f"dashboard:estimate:{campaign.pk}:{settings.version}"
-    found = cache.get(key)
-    if not isinstance(found, CampaignEstimate):
-        try:
-            found = estimate_make(campaign=campaign, images=SAMPLE_IMAGES, runs=SAMPLE_RUNS)
-        except (EstimateError, ValueError) as error:
-            return {"problem": str(error)}
-        cache.set(key, found, ESTIMATE_KEPT_SECONDS)
+    try:
+        found = cached(
+            key,
+            CampaignEstimate,
+            lambda: estimate_make(campaign=campaign, images=SAMPLE_IMAGES, runs=SAMPLE_RUNS),
+            seconds=ESTIMATE_KEPT_SECONDS,
+        )
+    except (EstimateError, ValueError) as error:
+        return {"problem": str(error)}
     rows = []
     for stage in Stage:
         questions, judgments = found.questions[stage].mean, found.judgments[stage].mean

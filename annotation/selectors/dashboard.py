@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import TypeVar
 
 import msgspec
-from django.core.cache import cache
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Model, Prefetch, Q, QuerySet, Sum, Value
 from django.db.models.functions import Left, StrIndex
@@ -16,6 +15,7 @@ from annotation import models
 from annotation.models import ImageStatus
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.state import BoxStatus, Phase
+from config.cache import cached
 
 IMAGES_PER_PAGE = 24
 RECENT_FACTS = 20
@@ -252,12 +252,12 @@ def image_neighbours(image: models.Image) -> tuple[str, str]:
 def _judgments(campaign: models.Campaign, facts: int) -> JudgmentCount:
     if facts <= FACTS_COUNTED_AT_ONCE:
         return _judgments_count(campaign)
-    key = f"dashboard:judgments:{campaign.pk}"
-    known = cache.get(key)
-    if not isinstance(known, JudgmentCount):
-        known = _judgments_count(campaign)
-        cache.set(key, known, COUNT_SECONDS)
-    return known
+    return cached(
+        f"dashboard:judgments:{campaign.pk}",
+        JudgmentCount,
+        lambda: _judgments_count(campaign),
+        seconds=COUNT_SECONDS,
+    )
 
 
 def _judgments_count(campaign: models.Campaign) -> JudgmentCount:

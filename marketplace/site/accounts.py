@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout
 from django.contrib.auth.models import User
-from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
+from django.contrib.auth.views import LogoutView
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
@@ -14,6 +14,8 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
+from config.accounts.passwords import with_refusal
+from config.accounts.views import ThrottledLoginView, ThrottledPasswordChangeView
 from marketplace.actions.workers import (
     SignUpRefusedError,
     invitation_is_good,
@@ -28,8 +30,8 @@ from marketplace.site.access import account_of, notice, page, worker_of, worker_
 from marketplace.site.forms import AboutForm, EraseForm, JoinForm, SignUpForm
 
 
-class SignInView(LoginView):
-    """The workers' sign-in page. Too many failures are refused by the site's own backend."""
+class SignInView(ThrottledLoginView):
+    """The workers' sign-in page."""
 
     template_name = "marketplace/sign_in.html"
 
@@ -52,7 +54,7 @@ class SignOutView(LogoutView):
         return reverse("marketplace:login")
 
 
-class PasswordView(PasswordChangeView):
+class PasswordView(ThrottledPasswordChangeView):
     """A new password, for whoever is signed in."""
 
     template_name = "marketplace/password.html"
@@ -199,7 +201,7 @@ def account_erase(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Erase the account, after asking for the password."""
     user = account_of(request)
     assert user is not None
-    form = EraseForm(user, request.POST or None)
+    form = EraseForm(request, user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         worker_erase(worker=worker)
         logout(request)
@@ -211,4 +213,7 @@ def account_erase(request: HttpRequest, worker: Worker) -> HttpResponse:
             status=200,
         )
     status = 400 if form.is_bound else 200
-    return page(request, worker, "erase.html", {"form": form, "section": "account"}, status=status)
+    response = page(
+        request, worker, "erase.html", {"form": form, "section": "account"}, status=status
+    )
+    return with_refusal(request, response)

@@ -7,7 +7,9 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 
+from config.accounts.forms import own_password_clean
 from marketplace.rules.countries import COUNTRIES, STATES
 from marketplace.selectors.browse import SORTS, Filter
 
@@ -110,16 +112,19 @@ class EraseForm(forms.Form):
         strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
     )
 
-    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, request: HttpRequest, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.request = request
         self.user = user
 
     def clean_password(self) -> str:
-        """Refuse a wrong password."""
-        password = str(self.cleaned_data["password"])
-        if not self.user.check_password(password):
-            raise ValidationError("This is not your password.")
-        return password
+        """Refuse a wrong password, or too many."""
+        return own_password_clean(
+            self.request,
+            self.user,
+            str(self.cleaned_data["password"]),
+            wrong="This is not your password.",
+        )
 
 
 class BrowseForm(forms.Form):

@@ -165,7 +165,9 @@ def test_failures_at_this_page_are_counted_too(client: Client) -> None:
     for _ in range(10):
         client.post("/marketplace/login/", given)
     right = client.post("/marketplace/login/", given | {"password": PASSWORD})
-    assert right.status_code == 200
+    assert right.status_code == 429
+    assert int(right.headers["Retry-After"]) > 0
+    assert "Please try again in 15 minutes" in words(right.content)
     assert client.get("/marketplace/").status_code == 302
 
 

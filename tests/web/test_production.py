@@ -18,6 +18,7 @@ def test_serves(tmp_path: Path) -> None:
         CHAINBOX_MODE="production",
         CHAINBOX_VAR=str(tmp_path),
         CHAINBOX_BEHIND_PROXY="yes",
+        CHAINBOX_TRUSTED_PROXIES="1",
         SECRET_KEY="abcdefghij" * 5,
         ALLOWED_HOSTS="chainbox.example.org",
         DATABASE_URL=f"sqlite:///{tmp_path}/box.sqlite3",

@@ -61,6 +61,9 @@ def settings_of(folder: Path, **values: str) -> dict[str, Any]:
         ({"DATABASE_URL": "mysql://db/chainbox"}, "not supported"),
         ({"CHAINBOX_MODE": "prod"}, "CHAINBOX_MODE must be"),
         ({"CHAINBOX_BEHIND_PROXY": "perhaps"}, "CHAINBOX_BEHIND_PROXY must be yes or no"),
+        ({"CHAINBOX_BEHIND_PROXY": "yes"}, "CHAINBOX_TRUSTED_PROXIES do not agree"),
+        ({"CHAINBOX_TRUSTED_PROXIES": "1"}, "CHAINBOX_TRUSTED_PROXIES do not agree"),
+        ({"CHAINBOX_TRUSTED_PROXIES": "-1"}, "CHAINBOX_TRUSTED_PROXIES must be 0 or more"),
     ],
 )
 def test_refused(tmp_path: Path, change: dict[str, str], complaint: str) -> None:
@@ -81,7 +84,9 @@ def test_production_is_secure(tmp_path: Path) -> None:
     assert shown["CSRF_COOKIE_SECURE"] is True
     assert shown["SESSION_COOKIE_HTTPONLY"] is True
     assert shown["SECURE_PROXY_SSL_HEADER"] is None, "a client could forge it"
-    behind = settings_of(tmp_path, **GOOD, CHAINBOX_BEHIND_PROXY="yes")
+    behind = settings_of(
+        tmp_path, **GOOD, CHAINBOX_BEHIND_PROXY="yes", CHAINBOX_TRUSTED_PROXIES="1"
+    )
     assert behind["SECURE_PROXY_SSL_HEADER"] == ["HTTP_X_FORWARDED_PROTO", "https"]
 
 

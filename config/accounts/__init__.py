@@ -1,0 +1,1 @@
+"""Signing in: how often passwords may be tried, and which devices are known."""

@@ -1,0 +1,17 @@
+"""The application behind every sign-in."""
+
+from importlib import import_module
+
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    """Counts sign-in attempts and remembers devices."""
+
+    name = "config.accounts"
+    label = "accounts"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Connect the signal that remembers the device of a successful sign-in."""
+        import_module("config.accounts.devices")
