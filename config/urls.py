@@ -6,8 +6,12 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from annotation.hits.notifications import notifications
+from config.converters import converters_register
 from config.throttle import ThrottledLoginView
 from config.views import healthz
+
+# Before the applications' routes are read, which use them.
+converters_register()
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
