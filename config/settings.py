@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config.broker import prepare_folders
 from config.database import database_from_url
 from config.origins import origins_of_hosts, read_origins
+from config.private_files import file_private, folder_private
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -68,6 +69,7 @@ CSRF_TRUSTED_ORIGINS = words("CSRF_TRUSTED_ORIGINS")
 # --- Folders ---------------------------------------------------------------------------------
 
 CHAINBOX_VAR = BASE_DIR / (os.environ.get("CHAINBOX_VAR") or "var")
+folder_private(CHAINBOX_VAR)
 CHAINBOX_DATA = BASE_DIR / (os.environ.get("CHAINBOX_DATA") or "../shared/data")
 MEDIA_ROOT = CHAINBOX_VAR / "media"
 # Experiments: releases with their photos, word vectors, the features made of them, and results.
@@ -156,6 +158,8 @@ DATABASES = {
         base=BASE_DIR,
     )
 }
+if "sqlite3" in DATABASES["default"]["ENGINE"] and DATABASES["default"]["NAME"] != ":memory:":
+    file_private(Path(DATABASES["default"]["NAME"]))
 
 REDIS_URL = os.environ.get("REDIS_URL") or ""
 # Sign-in throttling counts in the cache, so it must be one that all processes share.
