@@ -1,5 +1,5 @@
 # The task pages' script and style sheet.
-FROM node:24-bookworm-slim AS frontend
+FROM node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS frontend
 
 WORKDIR /frontend
 COPY frontend/package.json frontend/package-lock.json ./
@@ -8,7 +8,7 @@ COPY frontend/vite.config.ts frontend/tsconfig.json ./
 COPY frontend/src ./src
 RUN npm run build
 
-FROM python:3.11-slim-bookworm
+FROM python:3.11-slim-bookworm@sha256:a36c24f9cbdf4fd0f52d67f0823eeac19c2028c637cecc392d97f980d4fec56b
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 
@@ -17,8 +17,10 @@ RUN useradd --system --uid 10001 --create-home --home-dir /home/chainbox chainbo
 
 WORKDIR /app
 # The lock first: a change of code then rebuilds only the last layer.
-COPY requirements.lock ./
-RUN pip install -r requirements.lock
+COPY requirements.lock requirements-torch.lock ./
+RUN pip install --require-hashes --no-deps -r requirements.lock \
+    && pip install -r requirements-torch.lock \
+    && pip check
 COPY manage.py ./
 COPY config ./config
 COPY annotation ./annotation

@@ -1,12 +1,13 @@
 # Needs Python 3.11 or newer with pip, and make; no root, no services.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages run test lint format bench lock screenshots test-sqlite test-postgres test-whole \
+.PHONY: help setup packages run test lint format bench lock images screenshots test-sqlite test-postgres test-whole \
 	check check-style check-types check-unit mutate
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NPM := npm --prefix frontend --loglevel=error
+LOCKS := requirements-dev.lock requirements-torch.lock
 PAGES := frontend/dist/hits/task.js
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PORT
@@ -25,26 +26,31 @@ help:
 	@echo "make bench   run every benchmark in turn"
 	@echo "make screenshots  write the documentation's pictures of the task pages anew"
 	@echo "make lock    write the lock files anew from pyproject.toml"
+	@echo "make images  pin the container images to what their tags are now; needs Docker"
 
-# The copy of the lock file in the virtualenv says what is installed there; when it is the same as
-# ours there is nothing to do. Some systems ship Python without ensurepip: then pip installs from
+# The copy of the lock files in the virtualenv says what is installed there; when it is the same as
+# ours there is nothing to do. The first lists everything and the hashes of its files, so that pip need
+# not look for more; the second brings torch, in whatever build fits the machine. Some systems ship Python without ensurepip: then pip installs from
 # outside.
 setup: packages $(PAGES)
 
 packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Chainbox needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3"; exit 1; }
-	@if ! cmp -s requirements-dev.lock $(VENV)/installed.lock; then \
+	@if ! cat $(LOCKS) | cmp -s - $(VENV)/installed.lock; then \
 		set -e; \
 		echo "Installing into $(VENV) …"; \
 		test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) 2>/dev/null || \
 			$(PYTHON) -m venv --clear --without-pip $(VENV); \
 		if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
-			$(BIN)/python -m pip install --quiet -r requirements-dev.lock; \
+			pip="$(BIN)/python -m pip"; \
 		else \
-			$(PYTHON) -m pip --python $(BIN)/python install --quiet -r requirements-dev.lock; \
+			pip="$(PYTHON) -m pip --python $(BIN)/python"; \
 		fi; \
-		cp requirements-dev.lock $(VENV)/installed.lock; \
+		$$pip install --quiet --require-hashes --no-deps -r requirements-dev.lock; \
+		$$pip install --quiet -r requirements-torch.lock; \
+		$$pip check; \
+		cat $(LOCKS) > $(VENV)/installed.lock; \
 	fi
 	@if ! cmp -s frontend/package-lock.json frontend/node_modules/installed.lock; then \
 		set -e; \
@@ -137,4 +143,7 @@ screenshots: setup
 	CHAINBOX_WRITE_SCREENSHOTS=1 $(BIN)/python -m pytest -p no:randomly tests/browser/tasks/test_screenshots.py
 
 lock: setup
-	$(BIN)/python scripts/lock.py
+	$(BIN)/python -m scripts.lock $(if $(UPGRADE),--upgrade)
+
+images:
+	$(PYTHON) -m scripts.images

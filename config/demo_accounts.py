@@ -1,5 +1,7 @@
 """The accounts `make run` offers on a developer's own machine. Never made in production mode."""
 
+import secrets
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.conf import settings
@@ -54,3 +56,20 @@ def ensure_demo_accounts() -> list[DemoAccount]:
         if user.check_password(account.password):
             usable.append(account)
     return usable
+
+
+def demo_accounts_close(accounts: Iterable[DemoAccount]) -> list[DemoAccount]:
+    """Give accounts that still have their well-known password another; return these.
+
+    For a site that others can reach: what `make run` once printed here is known to everybody.
+    """
+    users = get_user_model()._default_manager
+    closed = []
+    for account in accounts:
+        user = users.filter(username=account.username).first()
+        if user is not None and user.check_password(account.password):
+            made = account._replace(password=secrets.token_urlsafe(12))
+            user.set_password(made.password)
+            user.save(update_fields=["password"])
+            closed.append(made)
+    return closed

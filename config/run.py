@@ -23,6 +23,14 @@ START_SECONDS = 60
 LEVEL = "WARNING"
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TALKING = ("DEBUG", "INFO")
+# Nor is one made here: what is stored under one key, as workers' hashed names, is lost with it.
+PUBLIC_KEY = """\
+With HOST={host} others can reach the site, but its secret key is the one in the source code.
+With that key anybody can forge sign-ins, tickets and addresses of photos. Nothing was started.
+Make a key of your own,
+  python3 -c "import secrets; print(secrets.token_urlsafe(64))"
+set it as SECRET_KEY, now and whenever you start this site, and list the site's host names in
+ALLOWED_HOSTS. What the old key signed is then no longer valid: open sittings, access keys."""
 
 
 class Child(NamedTuple):
@@ -135,9 +143,10 @@ def announcement(host: str, port: int, crowd: str, level: str = LEVEL) -> str:
     """Return what to open and how to sign in.
 
     Creates the demo accounts if they are missing, but only where nobody else can reach them.
+    Elsewhere those that an earlier run has made get passwords that nobody knows yet.
     """
-    from config.demo_accounts import ensure_demo_accounts
-    from config.embedded import demo_worker_ensure, local_address
+    from config.demo_accounts import DEMO_ACCOUNTS, demo_accounts_close, ensure_demo_accounts
+    from config.embedded import DEMO_WORKER, demo_worker_ensure, local_address
 
     address = local_address(host, port)
     lines = ["", "Chainbox is running.", f"  Researchers: {address}/"]
@@ -147,11 +156,25 @@ def announcement(host: str, port: int, crowd: str, level: str = LEVEL) -> str:
         for account in [*ensure_demo_accounts(), *([worker] if worker else [])]:
             lines.append(f"  Account {account.username} / {account.password}: {account.purpose}")
     else:
-        lines.append("  Others can reach it, so no demo accounts: manage.py createsuperuser")
+        lines.append("  Others can reach it, so there are no accounts with public passwords.")
+        for account in demo_accounts_close([*DEMO_ACCOUNTS, DEMO_WORKER]):
+            lines.append(f"  Account {account.username} has a new password: {account.password}")
+        lines.append(
+            "  More accounts: manage.py createsuperuser; passwords: manage.py changepassword"
+        )
     lines.append(f"  HITs are published on {crowd}.")
     if level not in TALKING:
         lines.append("  From here on only what goes wrong is told; more: CHAINBOX_LOG_LEVEL=INFO")
     return "\n".join([*lines, "  Stop with Ctrl-C.", ""])
+
+
+def key_is_public(host: str) -> bool:
+    """Tell whether others could reach a site whose secret key everybody can read."""
+    from django.conf import settings
+
+    from config.settings import DEVELOPMENT_SECRET
+
+    return not is_loopback(host) and settings.SECRET_KEY == DEVELOPMENT_SECRET
 
 
 def crowd_connect(host: str, port: int) -> str:
@@ -210,6 +233,9 @@ def main() -> int:
         return 1
     # The settings read it, here and in the processes.
     os.environ["CHAINBOX_LOG_LEVEL"] = level
+    if key_is_public(host):
+        print(PUBLIC_KEY.format(host=host), file=sys.stderr)
+        return 1
     if sys.argv[1:] == ["--connect"]:
         # What is loaded before the site starts, as the demo, may want to publish.
         django.setup()

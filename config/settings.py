@@ -10,6 +10,7 @@ from config.broker import prepare_folders
 from config.clock import CLOCK_TOLERANCE_SECONDS
 from config.database import database_from_url
 from config.origins import origins_of_hosts, read_origins
+from config.private_files import file_private, folder_private
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -69,6 +70,7 @@ CSRF_TRUSTED_ORIGINS = words("CSRF_TRUSTED_ORIGINS")
 # --- Folders ---------------------------------------------------------------------------------
 
 CHAINBOX_VAR = BASE_DIR / (os.environ.get("CHAINBOX_VAR") or "var")
+folder_private(CHAINBOX_VAR)
 CHAINBOX_DATA = BASE_DIR / (os.environ.get("CHAINBOX_DATA") or "../shared/data")
 MEDIA_ROOT = CHAINBOX_VAR / "media"
 # Experiments: releases with their photos, word vectors, the features made of them, and results.
@@ -112,6 +114,9 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.csp.ContentSecurityPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    # After the static files, which may be kept; before all that looks at text.
+    "config.caching.PrivatePagesMiddleware",
+    "config.plain_text.PlainTextMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -161,6 +166,8 @@ DATABASES = {
         base=BASE_DIR,
     )
 }
+if "sqlite3" in DATABASES["default"]["ENGINE"] and DATABASES["default"]["NAME"] != ":memory:":
+    file_private(Path(DATABASES["default"]["NAME"]))
 
 REDIS_URL = os.environ.get("REDIS_URL") or ""
 # One that all processes share: workers leave their sign of life there.

@@ -19,6 +19,13 @@ from grounding.models import Experiment, ExperimentStatus
 
 # A worker that has said nothing for this long is dead.
 SILENCE = timedelta(minutes=2)
+# One that ends so many workers is not tried again by itself: it would go on for ever.
+MOST_DEATHS = 3
+DIED = (
+    f"{MOST_DEATHS} workers in a row stopped without a word while they ran this experiment. The "
+    "usual reason is too little memory; the log of the workers and of the machine says more. Run "
+    "it where there is more memory, or with a smaller release or smaller word vectors."
+)
 RECIPES = ("image_sentence",)
 
 
@@ -77,16 +84,34 @@ def experiment_take() -> Experiment | None:
     due = Q(status=ExperimentStatus.WAITING) | Q(
         status=ExperimentStatus.RUNNING, beat_at__lt=Now() - SILENCE
     )
-    found = Experiment.objects.filter(due, pk__in=held).order_by("created_at", "pk").first()
+    waiting = Experiment.objects.filter(due, pk__in=held).order_by("created_at", "pk")
+    found = next((one for one in waiting if not _is_given_up(one)), None)
     if found is None:
         return None
     found.attempt += 1
     found.status = ExperimentStatus.RUNNING
     found.step, found.done, found.total = "Starting", 0, 0
-    found.save(update_fields=["attempt", "status", "step", "done", "total"])
+    found.save(update_fields=["attempt", "deaths", "status", "step", "done", "total"])
     Experiment.objects.filter(pk=found.pk).update(beat_at=Now())
     Experiment.objects.filter(pk=found.pk, started_at=None).update(started_at=Now())
     return found
+
+
+def _is_given_up(experiment: Experiment) -> bool:
+    """Count the worker that died with it, if one did; give it up when that was the last it gets."""
+    if experiment.status == ExperimentStatus.WAITING:
+        return False
+    experiment.deaths += 1
+    if experiment.deaths < MOST_DEATHS:
+        return False
+    Experiment.objects.filter(pk=experiment.pk).update(
+        status=ExperimentStatus.FAILED,
+        deaths=experiment.deaths,
+        error=DIED,
+        step="",
+        ended_at=Now(),
+    )
+    return True
 
 
 def experiment_progress(*, experiment: Experiment, step: str, done: int, total: int) -> None:
@@ -121,6 +146,7 @@ def experiment_retry(*, experiment: Experiment) -> None:
         started_at=None,
         ended_at=None,
         attempt=F("attempt") + 1,
+        deaths=0,
     ):
         wake("grounding_work")
 

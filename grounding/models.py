@@ -34,6 +34,8 @@ class Experiment(models.Model):
     beat_at = models.DateTimeField(null=True, blank=True)
     # Who took it up: another worker that takes it up later ends the first one's say.
     attempt = models.PositiveIntegerField(default=0)
+    # How many workers fell silent while they ran it, since it was last asked for.
+    deaths = models.PositiveIntegerField(default=0)
     metrics = models.JSONField(null=True, blank=True)
     notes = models.TextField(blank=True)
     error = models.TextField(blank=True)

@@ -6,6 +6,6 @@ from grounding import views
 
 urlpatterns = [
     path("", views.experiments, name="experiments"),
-    path("<int:experiment_id>/", views.experiment, name="experiment"),
-    path("<int:experiment_id>/retry/", views.retry, name="experiment-retry"),
+    path("<id:experiment_id>/", views.experiment, name="experiment"),
+    path("<id:experiment_id>/retry/", views.retry, name="experiment-retry"),
 ]

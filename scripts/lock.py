@@ -1,67 +1,225 @@
-"""Writes requirements.lock and requirements-dev.lock: exact versions of all that is installed.
+"""Writes the lock files: exact versions of all that is installed, with the hashes of their files.
 
-pip itself resolves (`--dry-run --report`); plain pins, since hashes would tie the files to the
-platforms whose files were looked at, and no index address, which is each machine's own business.
+pip resolves (`--dry-run --report`) and reads the index, so that its own settings apply: which
+index, which certificates. Every file of a version is listed, for all platforms, and no address:
+where the files come from is each machine's own business. What only other Pythons or platforms need
+is found in the packages' metadata. Versions stay as they are locked while they fit;
+`make lock UPGRADE=yes` takes the newest.
 """
 
 import json
+import re
 import subprocess
 import sys
+import tempfile
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
+
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from scripts.package_index import hashes_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What only some Pythons need, and so is not seen by resolving on this one: redis asks for it.
-ELSEWHERE = 'async-timeout==5.0.1; python_full_version < "3.11.3"\n'
+HEADING = "# Written by `make lock` from pyproject.toml; do not edit.\n"
+# Their builds differ by hardware, and so does what they depend on: a build for NVIDIA needs a dozen
+# packages that a build for processors alone does not. No one list of hashes fits all of them.
+UNHASHED = ("torch", "torchvision")
+UNHASHED_HEADING = """\
+# Without hashes, on purpose: there are builds of these for processors alone and for several kinds
+# of GPU, from several indexes, and each needs other packages. Install them after the others.
+"""
+# Where Chainbox can be installed: the Makefile needs a POSIX shell.
+PYTHONS = ("3.11.0", "3.11.9", "3.12.0", "3.13.0", "3.14.0")
+PLATFORMS = (("linux", "Linux"), ("darwin", "Darwin"))
+MACHINES = ("x86_64", "aarch64", "arm64")
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
 
 
-def resolve(requirements: list[str]) -> dict[str, str]:
-    """Return name → version of everything pip would install for `requirements`."""
-    report = subprocess.run(
-        [
-            *(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run"),
-            *("--ignore-installed", "--only-binary=:all:", "--report", "-"),
-            *requirements,
-        ],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    ).stdout
-    found = (item["metadata"] for item in json.loads(report)["install"])
-    # Without "+cpu" and the like, which name a build for some machines, not a version.
-    versions = {
-        item["name"].lower().replace("_", "-"): item["version"].partition("+")[0] for item in found
-    }
-    versions.pop("async-timeout", None)
-    return versions
+class Package(NamedTuple):
+    """What pip would install, and what it asks for in turn."""
+
+    name: str
+    version: str
+    requires: tuple[Requirement, ...] = ()
+    # Of the file that pip chose here.
+    sha256: str = ""
+    # Where it is needed; everywhere, if empty.
+    marker: str = ""
 
 
-def write(file: Path, pins: dict[str, str]) -> None:
-    """Write one lock file, sorted by name."""
-    lines = [f"{name}=={version}\n" for name, version in sorted(pins.items())]
-    heading = "# Written by `make lock` from pyproject.toml; do not edit.\n"
-    file.write_text(heading + ELSEWHERE + "".join(lines))
+def read_report(report: Mapping[str, Any]) -> dict[str, Package]:
+    """Return the packages in pip's installation report, by name."""
+    found = {}
+    for item in report["install"]:
+        metadata = item["metadata"]
+        name = canonicalize_name(metadata["name"])
+        archive = item["download_info"].get("archive_info", {})
+        found[name] = Package(
+            name=name,
+            # Without "+cpu" and the like, which name a build for some machines, not a version.
+            version=metadata["version"].partition("+")[0],
+            requires=tuple(map(Requirement, metadata.get("requires_dist", ()))),
+            sha256=archive.get("hashes", {}).get("sha256", ""),
+        )
+    return found
+
+
+def needed(
+    wanted: Iterable[Requirement], packages: Mapping[str, Package], environment: Mapping[str, str]
+) -> tuple[set[str], list[Requirement]]:
+    """Return which of the packages are needed, and the requirements that none of them meets."""
+    seen: set[tuple[str, frozenset[str]]] = set()
+    missing: list[Requirement] = []
+    waiting = list(wanted)
+    while waiting:
+        requirement = waiting.pop()
+        name, extras = canonicalize_name(requirement.name), frozenset(requirement.extras)
+        if (name, extras) in seen:
+            continue
+        if name not in packages:
+            missing.append(requirement)
+            continue
+        seen.add((name, extras))
+        waiting += [
+            asked
+            for asked in packages[name].requires
+            if _applies(asked, environment, extras) and name not in UNHASHED
+        ]
+    return {name for name, _ in seen}, missing
+
+
+def _applies(asked: Requirement, environment: Mapping[str, str], extras: Iterable[str]) -> bool:
+    return asked.marker is None or any(
+        asked.marker.evaluate({**environment, "extra": extra}) for extra in ("", *extras)
+    )
+
+
+def environments() -> list[dict[str, str]]:
+    """Return the kinds of machines and Pythons that the lock files are for."""
+    here = {name: str(value) for name, value in default_environment().items()}
+    return [
+        here
+        | {
+            "python_full_version": python,
+            "implementation_version": python,
+            "python_version": ".".join(python.split(".")[:2]),
+            "sys_platform": platform,
+            "platform_system": system,
+            "platform_machine": machine,
+            "os_name": "posix",
+        }
+        for python in PYTHONS
+        for platform, system in PLATFORMS
+        for machine in MACHINES
+    ]
+
+
+def elsewhere(wanted: list[Requirement], packages: Mapping[str, Package]) -> dict[str, str]:
+    """Return what only other machines or Pythons need: requirement → marker, or no marker."""
+    found: dict[str, str] = {}
+    for environment in environments():
+        for requirement in needed(wanted, packages, environment)[1]:
+            marker = str(requirement.marker or "")
+            bare = Requirement(str(requirement))
+            bare.marker = None
+            # A lock file knows no extras: then it is installed everywhere, which is harmless.
+            found[str(bare)] = "" if "extra" in marker else marker
+    return found
+
+
+def render(packages: Iterable[Package], hashes: Mapping[str, Iterable[str]]) -> str:
+    """Return a lock file's text, sorted by name."""
+    lines = [HEADING]
+    for package in sorted(packages):
+        marker = f" ; {package.marker}" if package.marker else ""
+        listed = sorted({*hashes[package.name], package.sha256} - {""})
+        if not listed:
+            raise SystemExit(f"No index gives a hash of {package.name} {package.version}.")
+        lines.append(f"{package.name}=={package.version}{marker}")
+        lines += [f" \\\n    --hash=sha256:{digest}" for digest in listed]
+        lines.append("\n")
+    return "".join(lines)
+
+
+def resolve(requirements: Iterable[str], pins: Iterable[Package] = ()) -> dict[str, Package]:
+    """Return everything pip would install for `requirements`, in the versions of `pins`."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
+        constraints.writelines(f"{pin.name}=={pin.version}\n" for pin in pins)
+        constraints.flush()
+        report = subprocess.run(
+            [
+                *(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run"),
+                *("--ignore-installed", "--only-binary=:all:", "--report", "-"),
+                *("--constraint", constraints.name),
+                *requirements,
+            ],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout
+    return read_report(json.loads(report))
+
+
+def locked(text: str, wanted: Iterable[Requirement]) -> list[Package]:
+    """Return the pins of a lock file that fit what is wanted now."""
+    pins = {canonicalize_name(name): version for name, version in PIN.findall(text)}
+    for requirement in wanted:
+        name = canonicalize_name(requirement.name)
+        if name in pins and not requirement.specifier.contains(pins[name], prereleases=True):
+            del pins[name]
+    return [Package(name, version) for name, version in pins.items()]
+
+
+def resolve_keeping(everything: list[str]) -> dict[str, Package]:
+    """Resolve with as many of the locked versions as go together."""
+    file = ROOT / "requirements-dev.lock"
+    if "--upgrade" in sys.argv or not file.exists():
+        return resolve(everything)
+    try:
+        return resolve(everything, locked(file.read_text(), map(Requirement, everything)))
+    except subprocess.CalledProcessError:
+        print("The locked versions do not go together any more: the newest are taken.")
+        return resolve(everything)
 
 
 def main() -> None:
-    """Resolve both sets; the smaller takes the larger's versions, so that they agree."""
+    """Resolve everything once; the runtime's part of it is read from what the packages ask for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     runtime: list[str] = project["project"]["dependencies"]
     optional: list[str] = project["project"]["optional-dependencies"]["parser"]
-    everything = resolve(runtime + optional + project["dependency-groups"]["dev"])
-    write(ROOT / "requirements-dev.lock", everything)
-    pinned = [f"{name}=={version}" for name, version in everything.items()]
-    needed = resolve_with(runtime, pinned)
-    write(ROOT / "requirements.lock", {name: everything[name] for name in needed})
+    everything = runtime + optional + project["dependency-groups"]["dev"]
+    packages = resolve_keeping(everything)
+    for requirement, marker in elsewhere(list(map(Requirement, everything)), packages).items():
+        for name, package in resolve([requirement], packages.values()).items():
+            packages.setdefault(name, package._replace(marker=marker))
+    # Of those for other machines too: all that anything in the runtime asks for anywhere.
+    kept = {
+        name
+        for environment in environments()
+        for name in needed(map(Requirement, runtime), packages, environment)[0]
+    }
+    _write(packages, kept)
 
 
-def resolve_with(requirements: list[str], pins: list[str]) -> dict[str, str]:
-    """Resolve `requirements` under the versions in `pins`."""
-    constraints = ROOT / "var" / "constraints.txt"
-    constraints.parent.mkdir(exist_ok=True)
-    constraints.write_text("\n".join(pins))
-    return resolve(["--constraint", str(constraints), *requirements])
+def _write(packages: dict[str, Package], runtime: set[str]) -> None:
+    hashed = {name: package for name, package in packages.items() if name not in UNHASHED}
+    # What torch asks for of the rest belongs to the runtime: it is installed before torch.
+    builds = [Requirement(name) for name in UNHASHED]
+    here = environments()[0]
+    asked = [one for name in UNHASHED for one in packages[name].requires if _applies(one, here, ())]
+    known = [one for one in asked if canonicalize_name(one.name) in hashed]
+    runtime = (runtime | needed(known, hashed, here)[0]) & set(hashed)
+    hashes = hashes_of({name: package.version for name, package in hashed.items()})
+    (ROOT / "requirements-dev.lock").write_text(render(hashed.values(), hashes))
+    kept = [package for name, package in hashed.items() if name in runtime]
+    (ROOT / "requirements.lock").write_text(render(kept, hashes))
+    lines = [f"{build.name}=={packages[build.name].version}\n" for build in builds]
+    (ROOT / "requirements-torch.lock").write_text(HEADING + UNHASHED_HEADING + "".join(lines))
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ class ChainAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.decide_view)
         return [
-            path("<int:pk>/decide/", view, name="annotation_chain_decide"),
+            path("<id:pk>/decide/", view, name="annotation_chain_decide"),
             *super().get_urls(),
         ]
 

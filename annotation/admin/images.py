@@ -59,7 +59,7 @@ class ImageAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.decide_view)
         return [
-            path("<int:pk>/decide/", view, name="annotation_image_decide"),
+            path("<id:pk>/decide/", view, name="annotation_image_decide"),
             *super().get_urls(),
         ]
 

@@ -11,7 +11,7 @@ urlpatterns = [
     path("api/finish", endpoints.finish, name="api-finish"),
     path("api/consent", endpoints.consent, name="api-consent"),
     path("appeal/<str:token>/", appeals.appeal, name="appeal"),
-    path("<int:campaign_id>/<str:stage>/", views.page, name="page"),
-    path("<int:campaign_id>/<str:stage>/test/", views.test, name="test"),
-    path("<int:campaign_id>/<str:stage>/examples/", views.examples, name="examples"),
+    path("<id:campaign_id>/<str:stage>/", views.page, name="page"),
+    path("<id:campaign_id>/<str:stage>/test/", views.test, name="test"),
+    path("<id:campaign_id>/<str:stage>/examples/", views.examples, name="examples"),
 ]

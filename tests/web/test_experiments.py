@@ -210,3 +210,53 @@ def test_an_unknown_recipe_is_refused() -> None:
 def test_without_a_release_the_page_says_how_to_make_one(chief: Client, settings: Settings) -> None:
     settings.CHAINBOX_RELEASES = Path("/nowhere")
     assert "release_build" in chief.get(reverse("experiments")).content.decode()
+
+
+def silence() -> None:
+    """Let whoever runs an experiment have said nothing for too long."""
+    Experiment.objects.update(beat_at=F("beat_at") - SILENCE - timedelta(seconds=1))
+
+
+def test_one_that_ends_its_workers_is_given_up_and_says_so(client: Client) -> None:
+    deadly, harmless = start(), start()
+    for _ in range(3):
+        taken = experiment_take()
+        assert taken == deadly
+        silence()
+    # Whoever comes next takes the one behind it.
+    assert experiment_take() == harmless
+    deadly.refresh_from_db()
+    assert (deadly.status, deadly.deaths) == (ExperimentStatus.FAILED, 3)
+    assert deadly.ended_at is not None
+    assert "3 workers in a row stopped without a word" in deadly.error
+    # A worker that was only slow is not heard any more.
+    assert taken is not None
+    with pytest.raises(AbandonedError):
+        experiment_finish(experiment=taken, metrics=METRICS, notes="")
+    client.force_login(researcher())
+    page = client.get(reverse("experiment", args=[deadly.pk])).content.decode()
+    assert "too little memory" in page
+
+
+def test_asking_again_gives_it_as_many_workers_as_before() -> None:
+    deadly = start()
+    for _ in range(3):
+        experiment_take()
+        silence()
+    assert experiment_take() is None
+    deadly.refresh_from_db()
+    experiment_retry(experiment=deadly)
+    for _ in range(3):
+        assert experiment_take() == deadly
+        silence()
+    assert experiment_take() is None
+
+
+def test_what_failed_in_earnest_counts_no_worker() -> None:
+    made = start()
+    for _ in range(5):
+        taken = experiment_take()
+        assert taken == made
+        assert taken.deaths == 0
+        experiment_fail(experiment=taken, error="no photo")
+        experiment_retry(experiment=taken)

@@ -1,17 +1,14 @@
 """Who may see what. Every route must be in the table below; a new one without an entry fails."""
 
-import uuid
-from collections.abc import Iterator
 from enum import Enum
-from typing import Any, NamedTuple
 
 import pytest
 from django.contrib.auth.models import User
 from django.http import HttpResponseBase
 from django.test import Client
-from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 
 from tests.web.accounts import researcher
+from tests.web.routes import Route, requestable, routes
 
 
 class Who(Enum):
@@ -96,53 +93,11 @@ TABLE: dict[str, Who] = {
 # Exceptions inside a namespace: Django's own sign-in and sign-out pages have to be open.
 TABLE |= {"admin:login": Who.PUBLIC, "admin:logout": Who.PUBLIC}
 
-# Any value a converter accepts. That it names nothing is fine: 404 is an answer to the permitted.
-SAMPLES: dict[str, Any] = {
-    "IntConverter": 1,
-    "StringConverter": "1",
-    "SlugConverter": "a",
-    "PathConverter": "a",
-    "UUIDConverter": uuid.UUID(int=1),
-}
-
-
-class Route(NamedTuple):
-    """A registered route and a path that leads to it."""
-
-    name: str
-    path: str
-
-
-def routes(
-    patterns: list[URLPattern | URLResolver] | None = None, namespace: str = ""
-) -> Iterator[tuple[str, URLPattern]]:
-    """Yield every route with its full name; one without a name goes by its pattern."""
-    for pattern in get_resolver().url_patterns if patterns is None else patterns:
-        if isinstance(pattern, URLResolver):
-            inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
-            yield from routes(pattern.url_patterns, inner)
-        else:
-            yield f"{namespace}{pattern.name or str(pattern.pattern)}", pattern
-
 
 def entry(name: str) -> Who | None:
     """Look a route up in the table: by its own name, else by its namespace."""
     namespaces = [key for key in TABLE if key.endswith(":") and name.startswith(key)]
     return TABLE.get(name) or (TABLE[max(namespaces, key=len)] if namespaces else None)
-
-
-def requestable() -> list[Route]:
-    """Every route that can be requested by name, with sample arguments filled in."""
-    found = []
-    for name, pattern in routes():
-        converters = pattern.pattern.converters
-        values = {key: SAMPLES[type(value).__name__] for key, value in converters.items()}
-        try:
-            found.append(Route(name, reverse(name, kwargs=values)))
-        except NoReverseMatch:
-            # The admin's routes by regular expression; its catch-all stands for them.
-            assert name.startswith("admin:"), f"{name} cannot be requested by name"
-    return found
 
 
 def refused(response: HttpResponseBase) -> bool:

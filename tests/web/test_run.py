@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import boto3
 import psutil
@@ -162,10 +164,12 @@ def test_fails_when_one_dies(running: Running) -> None:
     assert running.nothing_is_left()
 
 
-def start_on(folder: Path, port: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run with a PORT that must be refused."""
+def start_on(
+    folder: Path, port: str, *arguments: str, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """Run with settings that must be refused."""
     return subprocess.run(
-        [sys.executable, "-m", "config.run"],
+        [sys.executable, "-m", "config.run", *arguments],
         env=environment(CHAINBOX_VAR=str(folder), PORT=port, **settings),
         cwd=ROOT,
         capture_output=True,
@@ -205,6 +209,71 @@ def test_demo_accounts_are_for_this_machine_alone() -> None:
     User.objects.all().delete()
     assert "createsuperuser" in announcement("0.0.0.0", 8000, "a marketplace")
     assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_demo_accounts_of_an_earlier_run_get_new_passwords_where_others_can_reach_them() -> None:
+    announcement("127.0.0.1", 8000, "a marketplace")
+    users = {user.username: user for user in User.objects.all()}
+    assert set(users) == {"admin", "researcher", "worker"}
+    users["researcher"].set_password("my own words")
+    users["researcher"].save()
+    words = announcement("0.0.0.0", 8000, "a marketplace")
+    for name, password in (("admin", "chainbox-admin"), ("worker", "chainbox-worker")):
+        users[name].refresh_from_db()
+        assert not users[name].check_password(password)
+        assert password not in words
+        printed = re.search(rf"Account {name} has a new password: (\S+)", words)
+        assert printed is not None
+        assert users[name].check_password(printed[1])
+    # Whose password was changed already keeps it, and nothing is told of it.
+    users["researcher"].refresh_from_db()
+    assert users["researcher"].check_password("my own words")
+    assert "researcher" not in words
+    # The next time there is nothing to tell.
+    assert "new password" not in announcement("0.0.0.0", 8000, "a marketplace")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--connect"]])
+def test_refuses_to_show_others_a_site_with_the_public_key(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.7", "chainbox.example"):
+        result = start_on(tmp_path, "8000", *arguments, HOST=host)
+        assert result.returncode == 1
+        assert f"With HOST={host} others can reach the site" in result.stderr
+        assert "SECRET_KEY" in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+@pytest.mark.slow
+def test_after_a_local_run_others_find_neither_key_nor_passwords(tmp_path: Path) -> None:
+    with started(tmp_path) as local:
+        assert sign_in(local.port, "admin", "chainbox-admin")
+    own = "-".join(["a-secret-of-this-site's-own"] * 3)
+    with started(tmp_path, HOST="0.0.0.0", SECRET_KEY=own) as reachable:
+        assert not sign_in(reachable.port, "admin", "chainbox-admin")
+        assert not sign_in(reachable.port, "worker", "chainbox-worker")
+        printed = re.search(r"Account admin has a new password: (\S+)", reachable.printed())
+        assert printed is not None
+        assert sign_in(reachable.port, "admin", printed[1])
+
+
+def sign_in(port: int, username: str, password: str) -> bool:
+    """Sign in over HTTP as a browser does; tell whether that succeeded."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", "/accounts/login/")
+    page = connection.getresponse()
+    cookie = (page.headers["Set-Cookie"] or "").partition(";")[0]
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.read().decode())
+    assert token is not None
+    form = {"csrfmiddlewaretoken": token[1], "username": username, "password": password}
+    kind = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+    connection.request("POST", "/accounts/login/", urlencode(form), kind)
+    status = connection.getresponse().status
+    connection.close()
+    assert status in {200, 302}
+    return status == 302
 
 
 @pytest.mark.django_db

@@ -1,0 +1,55 @@
+"""NUL, which no text may hold, is refused at the door: once, for all pages and forms.
+
+PostgreSQL stores no NUL in text, SQLite does: wherever one got in, something would fail, with an
+error page or much later, in a backup. JSON is looked at where it is decoded.
+"""
+
+from collections.abc import Callable, Iterable
+
+from django.conf import settings
+from django.core.exceptions import BadRequest, RequestDataTooBig
+from django.http import HttpRequest, HttpResponseBase, QueryDict, UnreadablePostError
+
+NUL = "\0"
+WORDS = "The address, the form or a cookie holds a character that is no text (NUL)."
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+class PlainTextMiddleware:
+    """Answers 400 to whatever holds a NUL: in the path, the query, a cookie or a form."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Look at what every request has."""
+        if NUL in request.path or _has_nul(request.GET) or _any_nul(request.COOKIES.items()):
+            raise BadRequest(WORDS)
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponseBase], *_: object
+    ) -> None:
+        """Look at a form just before its view does."""
+        if request.content_type not in FORMS:
+            return
+        length = str(request.META.get("CONTENT_LENGTH") or 0)
+        if not length.isdecimal() or int(length[:20]) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            if getattr(view, "csrf_exempt", False):
+                return  # It refuses long forms itself, unread and in its own words.
+            # No form of ours takes files: this is longer than any of them can be.
+            raise RequestDataTooBig("The form is too long.")
+        try:
+            form = request.POST
+        except UnreadablePostError:
+            return  # Whoever sent it has gone.
+        if _has_nul(form):
+            raise BadRequest(WORDS)
+
+
+def _has_nul(values: QueryDict) -> bool:
+    return _any_nul((name, *listed) for name, listed in values.lists())
+
+
+def _any_nul(rows: Iterable[tuple[object, ...]]) -> bool:
+    return any(NUL in str(value) for row in rows for value in row)
