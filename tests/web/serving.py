@@ -19,6 +19,8 @@ FORWARDED = f"Host: {HOST}\r\nX-Forwarded-Proto: https\r\n"
 HEADERS = f"GET /accounts/login/ HTTP/1.1\r\n{FORWARDED}X-Slow: ".encode()
 BODY = (
     f"POST /accounts/login/ HTTP/1.1\r\n{FORWARDED}"
+    # Without a cookie the form is refused before anybody reads it.
+    f"Cookie: csrftoken={'abcdefgh' * 4}\r\n"
     "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100000\r\n\r\nusername="
 ).encode()
 BEGINNINGS = {"headers": HEADERS, "body": BODY}
