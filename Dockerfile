@@ -29,9 +29,8 @@ COPY grounding ./grounding
 COPY marketplace ./marketplace
 COPY --from=frontend /frontend/dist ./frontend/dist
 
-ENV CHAINBOX_MODE=production CHAINBOX_VAR=/var/lib/chainbox
+ENV CHAINBOX_MODE=production CHAINBOX_VAR=/var/lib/chainbox HOST=0.0.0.0
 VOLUME /var/lib/chainbox
 USER chainbox
 EXPOSE 8000
-CMD ["gunicorn", "config.wsgi", "--bind=0.0.0.0:8000", "--workers=2", "--threads=4", \
-     "--access-logfile=-", "--no-control-socket", "--worker-tmp-dir=/dev/shm"]
+CMD ["python", "-m", "config.server"]

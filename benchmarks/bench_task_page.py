@@ -65,10 +65,7 @@ def free_port() -> Iterator[int]:
 @contextlib.contextmanager
 def server(port: int) -> Iterator[None]:
     """Run the site as `make run` does, without its worker and scheduler."""
-    command = [sys.executable, "-m", "gunicorn", "config.wsgi", f"--bind=127.0.0.1:{port}"]
-    process = subprocess.Popen(
-        [*command, "--threads=8", "--no-control-socket", "--log-level=error"], cwd=ROOT
-    )
+    process = subprocess.Popen([sys.executable, "-m", "config.server"], cwd=ROOT)
     try:
         while True:
             with contextlib.suppress(OSError):

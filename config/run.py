@@ -41,12 +41,11 @@ class Child(NamedTuple):
     reader: threading.Thread
 
 
-def commands(host: str, port: int, level: str) -> dict[str, list[str]]:
+def commands(level: str) -> dict[str, list[str]]:
     """Return the command line of each process; `level` is how much they tell."""
     python = sys.executable
-    bare = "[" + host + "]" if ":" in host else host
-    talks = level in TALKING
-    celery = [python, "-m", "celery", "--app=config", *(() if talks else ("--quiet",))]
+    quiet = () if level in TALKING else ("--quiet",)
+    celery = [python, "-m", "celery", "--app=config", *quiet]
     return {
         # One process with threads: SQLite takes one writer at a time anyway. Gossip, mingle and
         # heartbeat are talk between workers, and there is only one.
@@ -55,11 +54,8 @@ def commands(host: str, port: int, level: str) -> dict[str, list[str]]:
             *("--without-gossip", "--without-mingle", "--without-heartbeat"),
         ],
         "scheduler": [*celery, "beat", f"--loglevel={level}"],
-        "web": [
-            *(python, "-m", "gunicorn", "config.wsgi", f"--bind={bare}:{port}"),
-            *("--workers=1", "--threads=8", "--no-control-socket", f"--log-level={level.lower()}"),
-            *(("--access-logfile=-",) if talks else ()),
-        ],
+        # It listens at HOST and PORT.
+        "web": [python, "-m", "config.server"],
     }
 
 
@@ -231,8 +227,8 @@ def main() -> int:
     if level not in LEVELS:
         print(f"CHAINBOX_LOG_LEVEL is {level!r}; it can be {', '.join(LEVELS)}.", file=sys.stderr)
         return 1
-    # The settings read it, here and in the processes.
-    os.environ["CHAINBOX_LOG_LEVEL"] = level
+    # The settings read them, here and in the processes, and the web server.
+    os.environ |= {"CHAINBOX_LOG_LEVEL": level, "HOST": host, "PORT": str(port)}
     if key_is_public(host):
         print(PUBLIC_KEY.format(host=host), file=sys.stderr)
         return 1
@@ -255,7 +251,7 @@ def main() -> int:
         signal.signal(number, _interrupted)
     try:
         words = announcement(host, port, crowd_connect(host, port), level)
-        for name, command in commands(host, port, level).items():
+        for name, command in commands(level).items():
             children.append(start(name, command))
         return watch(children, host, port, words)
     except KeyboardInterrupt:

@@ -46,7 +46,10 @@ class Site:
             DATABASE_URL=database,
             REDIS_URL=redis_url,
             CHAINBOX_VAR=str(folder / "var"),
+            # Task pages are reached by another name, which may mean another address.
+            HOST="127.0.0.1,::1" if has_ipv6() else "127.0.0.1",
             PORT=str(self.port),
+            CHAINBOX_WEB_PROCESSES="2",
             CHAINBOX_TASK_URL=f"http://localhost:{self.port}",
             MARKETPLACE_URL=f"{self.url}/marketplace/api",
             CHAINBOX_CROWD_ENDPOINT=f"{self.url}/marketplace/api",
@@ -80,7 +83,7 @@ class Site:
         log = (self.folder / f"{name}.log").open("ab")
         with log:
             self.processes[name] = subprocess.Popen(
-                commands(self.port)[name],
+                commands()[name],
                 env=self.environment,
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
@@ -139,16 +142,11 @@ class Site:
             self._connection.close()
 
 
-def commands(port: int) -> dict[str, list[str]]:
+def commands() -> dict[str, list[str]]:
     """Return the command line of each process; as in production, but all on two cores."""
     celery = [sys.executable, "-m", "celery", "--app=config"]
     return {
-        "web": [
-            *(sys.executable, "-m", "gunicorn", "config.wsgi", f"--bind=127.0.0.1:{port}"),
-            # Task pages are reached by another name, which may mean another address.
-            *(f"--bind=[::1]:{port}",) * has_ipv6(),
-            *("--workers=2", "--threads=8", "--keep-alive=5", "--no-control-socket"),
-        ],
+        "web": [sys.executable, "-m", "config.server"],
         "worker": [
             *(*celery, "worker", "--loglevel=WARNING", "--pool=threads", "--concurrency=4"),
             *("--without-gossip", "--without-mingle", "--without-heartbeat"),
@@ -179,6 +177,6 @@ def running_site(postgres_url: str, folder: Path) -> Iterator[Site]:
         stack.callback(site.close)
         stack.callback(site.stop)
         site.prepare()
-        for process in commands(site.port):
+        for process in commands():
             site.start(process)
         yield site

@@ -185,7 +185,7 @@ def test_few_components_are_the_first_of_all(seed: int, components: int, wide: b
 def test_no_more_directions_than_the_features_vary_in(
     seed: int, images: int, causes: int, noise: float, ridge: float, components: int | None
 ) -> None:
-    """Three captions share an image, so its side varies in fewer directions than there are pairs."""
+    """Three captions share an image: its side varies in fewer directions than there are pairs."""
     random = numpy.random.default_rng(seed)
     hidden = numpy.repeat(random.standard_normal((images, causes)), 3, axis=0)
     x = hidden @ random.standard_normal((causes, 40)) + 3

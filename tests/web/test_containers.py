@@ -14,6 +14,7 @@ import yaml
 from django.conf import settings
 from django.urls import reverse
 
+from config.run import commands
 from tests.processes import ROOT, wait_for
 from tests.services import free_port
 
@@ -27,12 +28,13 @@ def compose() -> dict[str, Any]:
 def test_services_and_volumes() -> None:
     content = compose()
     services = content["services"]
-    assert set(services) == {"db", "redis", "prepare", "web", "worker", "gpu", "scheduler"}
+    assert set(services) == {"db", "redis", "prepare", "proxy", "web", "worker", "gpu", "scheduler"}
     assert services["db"]["image"].startswith("postgres:17")
     assert services["redis"]["image"].startswith("redis:7")
     for service in services.values():
         for volume in service.get("volumes", ()):
-            assert volume.partition(":")[0] in content["volumes"]
+            source = volume.partition(":")[0]
+            assert source in content["volumes"] or (ROOT / source).is_file()
         for needed, condition in service.get("depends_on", {}).items():
             if condition["condition"] == "service_healthy":
                 assert "healthcheck" in services[needed]
@@ -50,7 +52,31 @@ def test_example_names_what_must_be_set_and_sets_no_secret() -> None:
     lines = (ROOT / ".env.example").read_text().splitlines()
     values = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
     assert (values["SECRET_KEY"], values["POSTGRES_PASSWORD"]) == ("", "")
-    assert {"ALLOWED_HOSTS", "CHAINBOX_BEHIND_PROXY"} <= set(values)
+    assert {"ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS"} <= set(values)
+
+
+def test_only_the_proxy_is_published_and_only_on_this_machine() -> None:
+    services = compose()["services"]
+    published = {name: service["ports"] for name, service in services.items() if "ports" in service}
+    # Replicas of web could not share a published port.
+    assert published == {"proxy": ["127.0.0.1:${PORT:-8000}:8080"]}
+    assert "./config/nginx.conf:/etc/nginx/nginx.conf:ro" in services["proxy"]["volumes"]
+
+
+def test_web_believes_its_proxy_whatever_the_example_says() -> None:
+    variables = compose()["services"]["web"]["environment"]
+    assert (variables["CHAINBOX_BEHIND_PROXY"], variables["CHAINBOX_TRUSTED_PROXIES"]) == (
+        "yes",
+        "1",
+    )
+    assert (variables["HOST"], variables["PORT"]) == ("0.0.0.0", "8000")
+    assert "set $web web:8000;" in (ROOT / "config" / "nginx.conf").read_text()
+
+
+def test_image_starts_the_server_of_make_run() -> None:
+    assert commands("INFO")["web"][1:] == ["-m", "config.server"]
+    last = (ROOT / "Dockerfile").read_text().rstrip().splitlines()[-1]
+    assert last == 'CMD ["python", "-m", "config.server"]'
 
 
 def test_example_has_a_place_for_the_marketplaces_key() -> None:

@@ -31,14 +31,7 @@ def test_serves(tmp_path: Path) -> None:
             cwd=ROOT,
             check=True,
         )
-    server = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "gunicorn", "config.wsgi", f"--bind=127.0.0.1:{port}"),
-            "--no-control-socket",
-        ],
-        env=settings,
-        cwd=ROOT,
-    )
+    server = subprocess.Popen([sys.executable, "-m", "config.server"], env=settings, cwd=ROOT)
 
     def healthy() -> bool:
         check = [sys.executable, "-m", "config.healthcheck"]

@@ -14,7 +14,7 @@ import msgspec
 
 TIMEOUT: Final = 60.0
 MOST_REDIRECTS: Final = 5
-# Servers close connections that nobody uses; gunicorn after two seconds.
+# Servers close connections that nobody uses, some after two seconds.
 IDLE_SECONDS: Final = 1.0
 FORM: Final = "application/x-www-form-urlencoded"
 _REDIRECTS: Final = (301, 302, 303)

@@ -1,0 +1,174 @@
+"""What Locust's users do: sittings from acceptance to submission, and looks at the dashboard.
+
+Task pages are opened at the address that the marketplace's own page gives, as browsers do. Each
+begins the next request when the last is answered, without a pause.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import django
+import msgspec
+from locust import User, constant, events, tag, task
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+# After the setup: what is read of the marketplace's pages knows stages and kinds of sittings.
+from annotation.pipeline.questions import NO  # noqa: E402
+from annotation.simulation.http.browser import Browser, Reply, UnreachableError  # noqa: E402
+from annotation.simulation.http.site import WorkerSite  # noqa: E402
+from annotation.simulation.http.task import Given, RefusedError, TaskPage  # noqa: E402
+from benchmarks.load_site import LoadPlan  # noqa: E402
+
+PLAN = msgspec.json.decode(Path(os.environ["LOAD_PLAN"]).read_bytes(), type=LoadPlan)
+
+
+class Measured(Browser):
+    """A browser that tells Locust of every request, under a name for its kind."""
+
+    def __init__(self, session: str) -> None:
+        super().__init__()
+        host = urlsplit(PLAN.url).hostname or ""
+        self._cookies[host] = {"sessionid": session} if session else {}
+
+    def _send(self, method: str, url: str, *given: Any, **named: Any) -> Reply:
+        began = time.perf_counter()
+        error: Exception | None = None
+        reply = None
+        try:
+            reply = super()._send(method, url, *given, **named)
+            if reply.status >= 400:
+                error = RuntimeError(f"{url} says {reply.status}")
+        except UnreachableError as failure:
+            error = failure
+            raise
+        finally:
+            events.request.fire(
+                request_type=method,
+                name=kind_of(url),
+                response_time=(time.perf_counter() - began) * 1000,
+                response_length=len(reply.body) if reply else 0,
+                exception=error,
+                context={},
+            )
+        return reply
+
+
+def kind_of(url: str) -> str:
+    """Name a kind of request: its path without what differs from one to the next.
+
+    >>> kind_of("http://localhost/hits/3/links/?hitId=A"), kind_of("http://a/hits/api/open")
+    ('/hits/…/links', '/hits/api/open')
+    """
+    parts = urlsplit(url).path.strip("/").split("/")
+    return "/" + "/".join("…" if any(c.isdigit() for c in part) else part for part in parts)
+
+
+def _numbered() -> Iterator[str]:
+    while True:
+        yield from PLAN.workers
+
+
+_sessions = _numbered()
+
+
+class Worker(User):
+    """Does one sitting after another."""
+
+    wait_time = constant(0)
+    weight = 7
+
+    def on_start(self) -> None:
+        """Come with a browser in which one is signed in."""
+        self.browser = Measured(next(_sessions))
+        self.site = WorkerSite(PLAN.url, self.browser)
+        # The token that the site's forms want is on every page of it.
+        self.site.groups()
+
+    @tag("site")
+    @task
+    def sit(self) -> None:
+        """Accept a HIT, open its sitting, keep each answer, finish, submit."""
+        try:
+            place = self.site.accept(PLAN.group)
+            if place is None:
+                raise RefusedError("not_found", "there is no HIT left: a shorter run, or more HITs")
+            page = TaskPage(self.browser, place.frame)
+            page.agree()
+            sitting = page.open()
+            answers = [Given(answer=NO, number=item.number) for item in sitting.items]
+            if not answers:
+                raise RefusedError("empty", "there is no question left")
+            for given in answers:
+                page.draft(given)
+            page.submit(page.finish(answers).fields)
+        except (RefusedError, UnreachableError) as error:
+            events.request.fire(
+                request_type="",
+                name="sitting given up",
+                response_time=0,
+                response_length=0,
+                exception=error,
+                context={},
+            )
+
+
+class Researcher(User):
+    """Looks at one page of the dashboard after another."""
+
+    wait_time = constant(0)
+    weight = 1
+
+    def on_start(self) -> None:
+        """Come with a browser in which one is signed in."""
+        self.browser = Measured(PLAN.researcher)
+
+    @tag("site")
+    @task
+    def look(self) -> None:
+        """Look at the campaigns, at one of them, at its crowd and at an image."""
+        campaign = f"{PLAN.url}/campaigns/{PLAN.campaign}/"
+        for address in (PLAN.url, campaign, f"{campaign}crowd/", f"{campaign}images/image-7/"):
+            self.browser.get(address)
+
+
+class Bare(User):
+    """Asks for the bare view."""
+
+    wait_time = constant(0)
+
+    def on_start(self) -> None:
+        """Come without anything."""
+        self.browser = Measured("")
+
+    @tag("bare")
+    @task
+    def ask(self) -> None:
+        """Ask."""
+        self.browser.get(f"{PLAN.bare_url}/bare")
+
+
+@events.quitting.add_listener
+def write_figures(environment: Any, **_: Any) -> None:
+    """Write what was measured to the file that the benchmark reads."""
+    entries = [environment.stats.total, *environment.stats.entries.values()]
+    figures = [
+        {
+            "name": entry.name,
+            "requests": entry.num_requests,
+            "failures": entry.num_failures,
+            "rate": entry.total_rps,
+            "p50": entry.get_response_time_percentile(0.5) or 0,
+            "p99": entry.get_response_time_percentile(0.99) or 0,
+        }
+        for entry in entries
+    ]
+    errors = [str(error.error) for error in environment.stats.errors.values()]
+    Path(os.environ["LOAD_FIGURES"]).write_bytes(
+        msgspec.json.encode({"figures": figures, "errors": errors})
+    )

@@ -1,0 +1,91 @@
+"""The site of the load test: a campaign, HITs on its own marketplace, workers who are signed in."""
+
+import os
+import sys
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import msgspec
+
+# So many questions a sitting; how many there are in all bounds how long a run can be.
+QUESTIONS, OPEN_QUESTIONS = 5, 9000
+HITS = 300
+
+
+class LoadPlan(msgspec.Struct, frozen=True):
+    """What the clients need: where the site is, and the cookies of who is signed in."""
+
+    url: str
+    bare_url: str
+    group: str
+    campaign: int
+    workers: tuple[str, ...]
+    researcher: str
+
+
+def prepare(url: str, bare_url: str, users: int) -> LoadPlan:
+    """Fill the database and return the plan."""
+    from annotation import models
+    from annotation.actions.campaigns import campaign_settings_change
+    from annotation.actions.corpus import Take
+    from annotation.models import SittingKind
+    from annotation.pipeline.questions import Stage
+    from annotation.pipeline.settings import CrowdSettings
+    from tests.browser.tasks.desk import QUESTION
+    from tests.concurrency.crowds import LINKS_AN_IMAGE
+    from tests.corpora import campaign_with_images
+    from tests.marketplace.people import make_requester
+    from tests.marketplace.site import new_hit, new_worker
+    from tests.offering import offered, trusted
+    from tests.web.accounts import researcher
+
+    campaign = campaign_with_images(OPEN_QUESTIONS // LINKS_AN_IMAGE, take=Take.NOTHING)
+    models.Image.objects.update(file="photos/some.jpg")
+    campaign_settings_change(
+        campaign=campaign,
+        questions_per_hit={stage.value: QUESTIONS for stage in Stage},
+        # Checks would tell the clients, who all say no, from people; that is another benchmark.
+        crowd=CrowdSettings(check_share=0.0),
+    )
+    tasks = url.replace("127.0.0.1", "localhost")
+    question = QUESTION.format(url=escape(f"{tasks}/hits/{campaign.pk}/{Stage.LINKS.value}/"))
+    requester = make_requester(cents=HITS * users * 20)
+    group = ""
+    for _ in range(HITS):
+        hit = new_hit(requester, question=question, assignments=users, title="links")
+        offered(campaign, Stage.LINKS, hit.hit_id, SittingKind.WORK)
+        group = hit.hit_type.hit_type_id
+    workers = [new_worker() for _ in range(users)]
+    for worker in workers:
+        trusted(campaign, worker.worker_id, Stage.LINKS)
+    return LoadPlan(
+        url=url,
+        bare_url=bare_url,
+        group=group,
+        campaign=campaign.pk,
+        workers=tuple(_session(worker.user) for worker in workers),
+        researcher=_session(researcher()),
+    )
+
+
+def _session(user: object) -> str:
+    """Sign somebody in without their password, whose check takes as long as it should."""
+    from django.test import Client
+
+    client = Client()
+    client.force_login(user)  # type: ignore[arg-type]  # an account, whichever
+    return str(client.cookies["sessionid"].value)
+
+
+def main() -> None:
+    """Write the plan to the file that the command line names."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+
+    django.setup()
+    url, bare_url, users, file = sys.argv[1:]
+    Path(file).write_bytes(msgspec.json.encode(prepare(url, bare_url, int(users))))
+
+
+if __name__ == "__main__":
+    main()
