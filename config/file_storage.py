@@ -1,12 +1,13 @@
 """Django's file storage, whose files appear whole or not at all."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 from django.core.files.storage import FileSystemStorage
 
-from files.whole import make_folder, write_bytes
+from files.whole import make_folder, whole_file
 
 
 class _Content(Protocol):
@@ -22,5 +23,9 @@ class WholeFileStorage(FileSystemStorage):
     def _save(self, name: str, content: _Content) -> str:
         path = Path(self.path(name))
         make_folder(path.parent)
-        write_bytes(path, content.chunks())
+        with whole_file(path) as file:
+            if self.file_permissions_mode is not None:
+                os.fchmod(file.fileno(), self.file_permissions_mode)
+            for chunk in content.chunks():
+                file.write(chunk)
         return name

@@ -69,11 +69,12 @@ def whole_file(
     raw = _NamedFile(descriptor, path)
     file = io.BufferedWriter(raw, _BUFFER)
     try:
+        if before is not None and not private:
+            with _naming(path):
+                os.fchmod(descriptor, stat.S_IMODE(before))
         yield file
         file.flush()
         with _naming(path, draft):
-            if before is not None and not private:
-                os.fchmod(raw.fileno(), stat.S_IMODE(before))
             if sync:
                 os.fsync(raw.fileno())
             raw.close()

@@ -156,7 +156,8 @@ def campaigns() -> None:
     call_command("gold_make", campaign="gold", from_answer_key=True, per_image=6, stdout=quiet)
 
 
-@pytest.mark.django_db
+# A backup reads in a transaction of its own.
+@pytest.mark.django_db(transaction=True)
 def test_no_command_leaves_half_a_file_on_a_full_disk(disk: SmallDisk, campaigns: None) -> None:
     place = str(disk.contents)
     disk.fill(leave=12_288)
@@ -170,7 +171,8 @@ def test_no_command_leaves_half_a_file_on_a_full_disk(disk: SmallDisk, campaigns
         assert not (disk.contents / "release").exists()
 
 
-@pytest.mark.django_db
+# A backup reads in a transaction of its own.
+@pytest.mark.django_db(transaction=True)
 def test_a_file_that_is_replaced_stays_as_it_was_on_a_full_disk(
     disk: SmallDisk, campaigns: None
 ) -> None:
