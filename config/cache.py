@@ -1,6 +1,6 @@
 """The cache in Redis: JSON, not pickle, and an empty cache while Redis is away."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -32,11 +32,11 @@ def cached(key: str, kind: type[T], make: Callable[[], T], *, seconds: int) -> T
 class JSONSerializer:
     """Values as JSON: reading them runs no code, whoever has written them."""
 
-    def dumps(self, value: object) -> bytes:
+    def dumps(self, obj: Any) -> bytes:
         """Return the value as text; whole numbers as Redis itself counts them."""
-        return msgspec.json.encode(value)
+        return msgspec.json.encode(obj)
 
-    def loads(self, data: bytes) -> Any:
+    def loads(self, data: Any) -> Any:
         """Return the value; what is no JSON counts as nothing."""
         try:
             return msgspec.json.decode(data)
@@ -50,59 +50,62 @@ class TolerantRedisClient(RedisCacheClient):
     def __init__(self, servers: list[str], **options: Any) -> None:
         super().__init__(servers, serializer=JSONSerializer, **connection_options() | options)
 
-    def add(self, key: str, value: Any, timeout: int | None) -> bool:
-        return _tried(lambda: super(TolerantRedisClient, self).add(key, value, timeout), False)
+    def add(self, key: Any, value: Any, timeout: Any) -> bool:
+        return _tried(False, super().add, key, value, timeout)
 
-    def get(self, key: str, default: Any) -> Any:
-        found = _tried(lambda: super(TolerantRedisClient, self).get(key, None), None)
+    def get(self, key: Any, default: Any) -> Any:
+        found = _tried(None, super().get, key, None)
         return default if found is None else found
 
-    def set(self, key: str, value: Any, timeout: int | None) -> None:
-        _tried(lambda: super(TolerantRedisClient, self).set(key, value, timeout), None)
+    def set(self, key: Any, value: Any, timeout: Any) -> None:
+        _tried(None, super().set, key, value, timeout)
 
-    def touch(self, key: str, timeout: int | None) -> bool:
-        return _tried(lambda: super(TolerantRedisClient, self).touch(key, timeout), False)
+    def touch(self, key: Any, timeout: Any) -> bool:
+        return _tried(False, super().touch, key, timeout)
 
-    def delete(self, key: str) -> bool:
-        return _tried(lambda: super(TolerantRedisClient, self).delete(key), False)
+    def delete(self, key: Any) -> bool:
+        return _tried(False, super().delete, key)
 
-    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
-        return _tried(lambda: super(TolerantRedisClient, self).get_many(keys), {})
+    def get_many(self, keys: Any) -> dict[Any, Any]:
+        nothing: dict[Any, Any] = {}
+        return _tried(nothing, super().get_many, keys)
 
-    def has_key(self, key: str) -> bool:
-        return _tried(lambda: super(TolerantRedisClient, self).has_key(key), False)
+    def has_key(self, key: Any) -> bool:
+        return _tried(False, super().has_key, key)
 
-    def incr(self, key: str, delta: int) -> int:
+    def incr(self, key: Any, delta: int) -> int:
         """Count up; a number that cannot be reached is one that is not there."""
-        found = _tried(lambda: super(TolerantRedisClient, self).incr(key, delta), None)
+        found = _tried(None, super().incr, key, delta)
         if found is None:
             raise ValueError(f"Key {key!r} not found.")
         return int(found)
 
-    def set_many(self, data: Mapping[str, Any], timeout: int | None) -> None:
-        _tried(lambda: super(TolerantRedisClient, self).set_many(data, timeout), None)
+    def set_many(self, data: Any, timeout: Any) -> None:
+        _tried(None, super().set_many, data, timeout)
 
-    def delete_many(self, keys: Iterable[str]) -> None:
-        _tried(lambda: super(TolerantRedisClient, self).delete_many(keys), None)
+    def delete_many(self, keys: Any) -> None:
+        _tried(None, super().delete_many, keys)
 
     def clear(self) -> bool:
-        return _tried(lambda: super(TolerantRedisClient, self).clear(), False)
+        return _tried(False, super().clear)
 
 
 class TolerantRedisCache(RedisCache):
     """Django's cache in Redis, which nobody has to wait for."""
 
-    def __init__(self, server: str, params: dict[str, Any]) -> None:
+    _class: type[RedisCacheClient]
+
+    def __init__(self, server: str | list[str], params: dict[str, Any]) -> None:
         super().__init__(server, params)
         self._class = TolerantRedisClient
 
 
-def _tried(ask: Callable[[], T], otherwise: T) -> T:
+def _tried(otherwise: T, ask: Callable[..., T], *given: Any) -> T:
     """Return what Redis says, or `otherwise` while it is away."""
     if outage.is_fresh:
         return otherwise
     try:
-        said = ask()
+        said = ask(*given)
     except REDIS_ERRORS as error:
         outage.note(error)
         return otherwise

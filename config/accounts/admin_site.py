@@ -12,7 +12,7 @@ from config.accounts.views import ThrottledPasswordChangeView
 class AdministrationSite(AdminSite):
     """Django's; but whoever changes their password may guess the old one only so often."""
 
-    def password_change(
+    def password_change(  # type: ignore[override]  # a change that went well redirects
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show and take the form for a new password."""

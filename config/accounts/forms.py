@@ -1,6 +1,6 @@
 """Forms that ask who is signed in for their password once more."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
@@ -21,13 +21,7 @@ def own_password_clean(request: HttpRequest, user: User, password: str, *, wrong
     return password
 
 
-if TYPE_CHECKING:  # only the type stubs say whose password it is
-    UserPasswordChangeForm = PasswordChangeForm[User]
-else:
-    UserPasswordChangeForm = PasswordChangeForm
-
-
-class ThrottledPasswordChangeForm(UserPasswordChangeForm):
+class ThrottledPasswordChangeForm(PasswordChangeForm):
     """Django's form; the old password is evaluated only as often as one may sign in."""
 
     def __init__(self, user: User, *args: Any, request: HttpRequest, **kwargs: Any) -> None:

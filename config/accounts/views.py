@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, PasswordChangeView
-from django.forms import Form
 from django.http import HttpResponse
 
 from config.accounts.devices import device_remember
@@ -38,13 +37,13 @@ class ThrottledPasswordChangeView(PasswordChangeView):
         """Hand the request to the form, which counts for it."""
         return super().get_form_kwargs() | {"request": self.request}
 
-    def form_valid(self, form: Form) -> HttpResponse:
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         """Change it; this device stays known, all others become strangers."""
         response = super().form_valid(form)
         assert isinstance(self.request.user, User)
         device_remember(self.request, self.request.user)
         return response
 
-    def form_invalid(self, form: Form) -> HttpResponse:
+    def form_invalid(self, form: PasswordChangeForm) -> HttpResponse:
         """Answer 429 with Retry-After when no password was evaluated."""
         return with_refusal(self.request, super().form_invalid(form))
