@@ -11,6 +11,7 @@ from annotation.pipeline.guides import shipped_guide
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.terms import Terms, terms_of_test, terms_of_work
+from annotation.selectors.arriving import is_proof_required
 from annotation.selectors.guides import guide_read, guides_current
 from annotation.selectors.sittings import settings_of
 
@@ -29,7 +30,9 @@ def terms_now(*, campaign: models.Campaign, settings: Settings) -> TermsByTask:
     for stage in Stage:
         row = guides.get(stage.value)
         guide = shipped_guide(stage) if row is None else guide_read(row)
-        wanted[stage, SittingKind.WORK] = terms_of_work(campaign.name, stage, guide, settings)
+        wanted[stage, SittingKind.WORK] = terms_of_work(
+            campaign.name, stage, guide, settings, proven=is_proof_required()
+        )
         if guide.test:
             wanted[stage, SittingKind.TEST] = terms_of_test(campaign.name, stage, guide, settings)
     addresses = (site.CHAINBOX_TASK_URL, site.CHAINBOX_CROWD_WEBHOOK)

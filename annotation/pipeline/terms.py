@@ -70,8 +70,13 @@ def qualification_name(campaign: str, stage: Stage) -> str:
     return f"Chainbox: {campaign} – {stage.value}"
 
 
-def terms_of_work(campaign: str, stage: Stage, guide: StageGuide, settings: Settings) -> Terms:
-    """Return the terms of a HIT with questions of the stage."""
+def terms_of_work(
+    campaign: str, stage: Stage, guide: StageGuide, settings: Settings, *, proven: bool = True
+) -> Terms:
+    """Return the terms of a HIT with questions of the stage.
+
+    `proven`: the marketplace proves that workers have accepted it, so questions are kept for long.
+    """
     count = settings.questions_per_hit[stage]
     price = settings.crowd.price_cents[stage]
     pay = f"It pays {dollars(price)}" if price else "It pays nothing: the work is voluntary"
@@ -79,7 +84,7 @@ def terms_of_work(campaign: str, stage: Stage, guide: StageGuide, settings: Sett
         f"You look at photos with captions and answer up to {_questions(count)}: "
         f"{_asked(guide)} {pay}, however few the questions are. "
         f"Most people take about {_about(count * SECONDS_PER_QUESTION[stage])} for all of them. "
-        f"Once you have begun, they are kept for you for {_about(settings.sitting_seconds)}."
+        f"Once you have begun, they are kept for you for {_kept(settings, proven)}."
     )
     title = f"{guide.title} (up to {_questions(count)} about photos)"
     holders = {
@@ -89,6 +94,14 @@ def terms_of_work(campaign: str, stage: Stage, guide: StageGuide, settings: Sett
         "ActionsGuarded": _HIDDEN,
     }
     return _terms(campaign, stage, title, description, price, holders, settings)
+
+
+def _kept(settings: Settings, proven: bool) -> str:
+    longest = _about(settings.sitting_seconds)
+    minutes = 60 * settings.crowd.unproven_minutes
+    if proven or minutes >= settings.sitting_seconds:
+        return longest
+    return f"{_about(minutes)} after each answer, and {longest} at most"
 
 
 def terms_of_test(campaign: str, stage: Stage, guide: StageGuide, settings: Settings) -> Terms:

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 from celery import current_app
 from django.db import connection
+from msgspec.structs import replace
 
 from annotation import models
 from annotation.actions.answering import sitting_finish
@@ -27,6 +28,7 @@ from annotation.pipeline.answers import Answer
 from annotation.pipeline.questions import NO
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim
+from tests.acceptances import accepted
 from tests.concurrency.crowds import claim_on
 from tests.processes import ROOT, environment
 
@@ -146,6 +148,8 @@ class _Client:
         while self.counts["sittings"] < self.task.sittings:
             assignment = f"of-{hit.hit_id}-{place}"
             claim = claim_on(hit.campaign, f"A{self.number}", self.number, assignment)
+            # After whatever was given back before: that is told a second ahead.
+            claim = replace(claim, acceptance=accepted(since=-timedelta(seconds=2)))
             opened = sitting_open(claim=claim)
             if opened.sitting is None:
                 self.counts[opened.empty] += 1

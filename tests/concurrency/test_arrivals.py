@@ -1,5 +1,6 @@
 """Many requests at once, of somebody who makes up assignments: the caps hold all the same."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_a_place_is_held_once_without_proof(campaign: models.Campaign) -> None:
     offered(campaign, Stage.LINKS, "WORK", places=1)
     claims = [claim(campaign, "WORK", number, SittingKind.WORK) for number in range(AT_ONCE)]
     with override_settings(CHAINBOX_CROWD_PROOF="none"):
-        opened = done_by(AT_ONCE, [lambda one=one: is_opened(one) for one in claims])
+        opened = done_by(AT_ONCE, [partial(is_opened, one) for one in claims])
     assert sum(opened) == models.Sitting.objects.count() == 1
     assert live_leases() <= 10
 
@@ -78,7 +79,7 @@ def test_tries_at_once_are_counted_like_one_after_the_other(
         claims = [replace(one, acceptance=accepted()) for one in claims]
     with override_settings(CHAINBOX_CROWD_PROOF=proof):
         claims = [agreed(one) for one in claims]
-        opened = done_by(AT_ONCE, [lambda one=one: is_opened(one) for one in claims])
+        opened = done_by(AT_ONCE, [partial(is_opened, one) for one in claims])
     assert sum(opened) == models.Sitting.objects.count() == 2
 
 
@@ -88,6 +89,6 @@ def test_one_test_opened_twice_at_once_is_one_try(campaign: models.Campaign) -> 
     first = replace(claim(campaign, "TEST", 1, SittingKind.TEST), acceptance=accepted())
     assert is_opened(agreed(first))
     last = replace(claim(campaign, "TEST", 2, SittingKind.TEST), acceptance=accepted())
-    opened = done_by(AT_ONCE, [lambda: is_opened(last)] * AT_ONCE)
+    opened = done_by(AT_ONCE, [partial(is_opened, last)] * AT_ONCE)
     assert opened == [True] * AT_ONCE
     assert models.Sitting.objects.count() == 2

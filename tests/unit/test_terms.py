@@ -56,6 +56,19 @@ def test_long_words_are_cut() -> None:
     assert (len(words["Title"]), len(words["Description"])) == (128, 2000)
 
 
+@pytest.mark.parametrize(
+    ("settings", "proven", "kept"),
+    [
+        (SETTINGS, True, "for you for 1 hour."),
+        (SETTINGS, False, "for you for 10 minutes after each answer, and 1 hour at most."),
+        (replace(SETTINGS, sitting_seconds=600), False, "for you for 10 minutes."),
+    ],
+)
+def test_how_long_questions_are_kept(settings: Settings, proven: bool, kept: str) -> None:
+    terms = terms_of_work("c", Stage.LINKS, shipped_guide(Stage.LINKS), settings, proven=proven)
+    assert kept in body(terms)["Description"]
+
+
 def test_the_digest_follows_everything_that_matters() -> None:
     guide = shipped_guide(Stage.LINKS)
     others = [

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from math import floor
 
 import pytest
+from django.test import override_settings
 from playwright.sync_api import expect
 
 from annotation import models
@@ -37,6 +38,29 @@ def test_passed_with_a_mouse(desk: Desk, stage: Stage) -> None:
 def test_not_passed_with_a_keyboard(desk: Desk, stage: Stage) -> None:
     qualify(desk, Keyboard(desk), stage, FAILED[stage], way="drag")
     assert not sitting_score(desk.sitting).passed  # type: ignore[union-attr]  # finished too
+
+
+def test_it_tells_nothing_where_nobody_proves_who_has_accepted_it(desk: Desk) -> None:
+    """A marketplace without proof of acceptance: anybody may have made the assignment up."""
+    campaign, stage = demo_campaign(), Stage.LINKS
+    lessons = stage_guide(campaign, stage).guide.test
+    hands = Mouse(desk)
+    with override_settings(CHAINBOX_CROWD_PROOF="none"):
+        desk.accept(desk.publish(campaign, stage, test=True))
+        hands.agree()
+        for number, lesson in enumerate(lessons, start=1):
+            hands.expect_at(number, len(lessons))
+            give(hands, stage, Answer(lesson.answer), (1, 1))
+            expect(hands.button(f"Question {number}, answered")).to_be_visible()
+        expect(hands.frame.get_by_text("Your answer is saved.")).to_be_visible()
+        for words in ("✓ Right", "Expected answer:", lessons[-1].why.replace("**", "")):
+            expect(hands.frame.get_by_text(words)).to_have_count(0)
+        hands.press(hands.button("Submit"))
+        expect_submitted(desk)
+    sitting = models.Sitting.objects.get()
+    assert (sitting.worker, sitting.right, sitting.asked) == (None, len(lessons), len(lessons))
+    assert not models.Consent.objects.exists()
+    assert not models.Worker.objects.filter(name=desk.worker.worker_id).exists()
 
 
 def qualify(desk: Desk, hands: Hands, stage: Stage, wrong: Collection[int], way: str) -> None:
