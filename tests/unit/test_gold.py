@@ -25,7 +25,7 @@ from annotation.pipeline.gold import (
     is_right,
     launch_problems,
 )
-from annotation.pipeline.gold_boxes import APART_IOU, BAD_IOU, SAME_IOU, bad_boxes
+from annotation.pipeline.gold_boxes import BAD_IOU, SAME_IOU, bad_boxes
 from annotation.pipeline.gold_known import (
     KnownImage,
     imported_chains,
@@ -34,7 +34,7 @@ from annotation.pipeline.gold_known import (
     reviewed_chains,
     unanimous_chains,
 )
-from annotation.pipeline.gold_making import make_gold
+from annotation.pipeline.gold_making import APART_IOU, make_gold
 from annotation.pipeline.questions import ANSWERS, Question, Stage
 from annotation.pipeline.release import ReleasedBox, ReleasedImage, UnboxedChain, parse_sentence
 from annotation.pipeline.settings import CrowdSettings, Settings
@@ -235,8 +235,8 @@ def test_coverage_with_all_and_without_one() -> None:
     }
 
 
-def test_things_that_overlap_by_just_a_tenth_are_still_apart() -> None:
-    first, second = Rect(1, 1, 110, 200), Rect(91, 1, 200, 200)
+def test_things_that_overlap_by_just_three_tenths_are_still_apart() -> None:
+    first, second = Rect(1, 1, 130, 200), Rect(71, 1, 200, 200)
     assert iou(first, second) == APART_IOU
     released = park()
     boxes = [box for box in released.boxes if box.chains != (3,)]

@@ -125,3 +125,4 @@ def test_settings_that_contradict_each_other() -> None:
     assert problem(approval_hours=600, auto_approval_hours=600) is not None
     assert problem(approval_hours=601, auto_approval_hours=720) is not None
     assert problem(auto_approval_hours=721) is not None
+    assert problem(approval_hours=-1) == "`crowd.approval_hours` must be at least 0, not -1"
