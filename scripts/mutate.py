@@ -89,7 +89,13 @@ def nearest_tests(path: str, root: Path) -> tuple[list[str], list[str]]:
     home = HOMES[group_of(path)][0]
     files = sorted(p.relative_to(root).as_posix() for p in root.glob("tests/**/test_*.py"))
     files = [file for file in files if not file.startswith(LEFT_OUT)]
-    graph = {file: set(imports(file, root)) for file in files}
+    # What a test's helpers import counts as its own.
+    graph = {
+        file: set(imports(file, root)).union(
+            *(imports(helper, root) for helper in imports(file, root) if helper.startswith("tests"))
+        )
+        for file in files
+    }
     name = f"test_{Path(path).stem}"
     named = [f for f in files if f"{Path(f).stem}_".startswith(f"{name}_")]
     near = {f for f in files if f in named or (f.startswith(home) and path in graph[f])}
@@ -112,6 +118,8 @@ def run(tree: Path, arguments: Sequence[str], seconds: float) -> bool:
         if not name.startswith(("PYTEST_", "DJANGO_SETTINGS_"))
     }
     environment |= {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+    # Beside the working tree, not beside its copy.
+    environment.setdefault("CHAINBOX_DATA", str(ROOT.parent / "shared" / "data"))
     process = subprocess.Popen(
         [*PYTEST, *arguments],
         cwd=tree,

@@ -9,11 +9,16 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import TransactionTestCase
 from django.test.utils import override_settings
+from hypothesis import settings as hypothesis_settings
 from playwright.sync_api import Browser, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from annotation.models import append_only
 from tests.browsers import ARGUMENTS, find_chromium
+
+# A busy machine is no failure.
+hypothesis_settings.register_profile("chainbox", deadline=None)
+hypothesis_settings.load_profile("chainbox")
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_serialized_rollback", "live_server"}
 

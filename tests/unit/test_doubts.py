@@ -400,8 +400,11 @@ def test_a_doubt_of_one_broken_chain_leaves_the_other() -> None:
     session.say("verification/1/1", "false")
     doubted = session.say("verification/2/1", "false")
     other = session.state.broken[0]
+    drawings = session.open
     session.doubt(doubted)
     assert session.state.broken[0] == other
+    # The questions of the other chain's parts stay open.
+    assert session.open == [f"verification/2/1?{doubted}", *drawings[:2]]
     again = session.say(f"verification/2/1?{doubted}", "false")
     assert session.state.broken[0] == other
     assert [vote.fact for vote in session.state.broken[1].votes] == [again]

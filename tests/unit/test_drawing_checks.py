@@ -32,7 +32,8 @@ def test_none_needed_is_right_if_the_chain_ends_without_a_box() -> None:
 
 def test_none_needed_is_wrong_if_a_box_is_accepted_after_it() -> None:
     session = boxed_man()
-    early = Drawing(number=0, worker=7, chain=1)
+    # The box was drawn by judgment 1 and accepted by judgment 2.
+    early = Drawing(number=1, worker=7, chain=1)
     session.say("coverage/1/2", "yes", "yes")
     late = Drawing(number=session.state.facts, worker=8, chain=1)
     assert checks(session, early, late) == [DrawingCheck(early, False), DrawingCheck(late, True)]

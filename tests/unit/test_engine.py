@@ -16,10 +16,20 @@ from annotation.pipeline.facts import (
     decode_body,
     encode_body,
 )
+from annotation.pipeline.geometry import Rect
 from annotation.pipeline.questions import ANSWERS, Question, Stage, question_from_key
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import decode_state, encode_state
-from tests.unit.images import RECT, REVIEWER, Session, boxed_man, finished_man, image, one_ball
+from tests.unit.images import (
+    RECT,
+    REVIEWER,
+    Session,
+    boxed_man,
+    finished_man,
+    image,
+    one_ball,
+    one_man,
+)
 
 
 def test_facts_come_in_the_order_of_their_numbers() -> None:
@@ -39,6 +49,37 @@ def test_an_answer_must_be_one_of_its_stage(stage: Stage) -> None:
     assert str(refusal.value) == (
         f"'perhaps' is no answer to {question.key}; it takes {', '.join(ANSWERS[stage])}"
     )
+
+
+@pytest.mark.parametrize(
+    ("judgment", "why"),
+    [
+        (Judgment(1, Question(Stage.DRAWING, (1,)), "box"), "'box' .* needs a rectangle"),
+        (Judgment(1, Question(Stage.DRAWING, (1,)), "none", RECT), "'none' .* takes no rectangle"),
+        (Judgment(1, Question(Stage.REQUIREMENT, (1,)), "box", RECT), "takes no rectangle"),
+        (
+            Judgment(1, Question(Stage.DRAWING, (1,)), "box", Rect(1, 1, 101, 9)),
+            "lies outside the 100×80 image",
+        ),
+        (
+            Judgment(1, Question(Stage.DRAWING, (1,)), "none", cut_wrongly=(2,)),
+            "there is no mention 2 in this image",
+        ),
+        *(
+            (
+                Judgment(1, Question(Stage.DRAWING, (1,)), "none", unrelated=(caption,)),
+                f"there is no caption {caption} in this image",
+            )
+            for caption in (0, 2)
+        ),
+    ],
+)
+def test_an_answer_that_does_not_fit_its_image_is_refused(judgment: Judgment, why: str) -> None:
+    session = one_man()
+    before = session.state
+    with pytest.raises(FactRefusedError, match=why):
+        session.apply(judgment)
+    assert session.state == before
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from annotation.pipeline.gold_known import (
     reviewed_chains,
     unanimous_chains,
 )
-from annotation.pipeline.gold_making import make_gold
+from annotation.pipeline.gold_making import APART_IOU, make_gold
 from annotation.pipeline.questions import ANSWERS, Question, Stage
 from annotation.pipeline.release import ReleasedBox, ReleasedImage, UnboxedChain, parse_sentence
 from annotation.pipeline.settings import CrowdSettings, Settings
@@ -233,6 +233,18 @@ def test_coverage_with_all_and_without_one() -> None:
         ("a red ball", (BALL,)),
         ("The crowd", (MAN, GIRL)),
     }
+
+
+def test_things_that_overlap_by_just_three_tenths_are_still_apart() -> None:
+    first, second = Rect(1, 1, 130, 200), Rect(71, 1, 200, 200)
+    assert iou(first, second) == APART_IOU
+    released = park()
+    boxes = [box for box in released.boxes if box.chains != (3,)]
+    boxes += [ReleasedBox(chains=(3,), rect=rect) for rect in (first, second)]
+    annotation = annotation_of(replace(released, boxes=tuple(boxes)))
+    known = known_annotation("park", park_state(), annotation)
+    missing = {g.shown.boxes for g in made(Stage.COVERAGE, known) if words(g)[0] == "two puppies"}
+    assert {(first,), (second,)} <= missing
 
 
 def test_a_small_thing_may_be_overlooked() -> None:

@@ -49,6 +49,7 @@ def test_entities_without_annotation(tmp_path: Path) -> None:
         ("1", "1.jpg", 0),
         ("2", "2.jpg", 0),
     ]
+    assert [(image.height, image.depth) for image in images[1:]] == [(0, 3), (0, 3)]
     assert all(image.annotation is None and image.mentions for image in images)
 
 

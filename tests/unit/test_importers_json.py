@@ -71,6 +71,13 @@ def test_bad_karpathy_image(tmp_path: Path, item: object, place: str, why: str) 
     assert why in reason
 
 
+def test_a_hundred_captions_are_possible(tmp_path: Path) -> None:
+    item = {"filename": "1.jpg", "sentences": [{"raw": "A"}] * 100}
+    images, problems = read(write(tmp_path, {"images": [item]}), "karpathy")
+    assert [len(image.captions) for image in images] == [100]
+    assert not problems
+
+
 def test_bad_karpathy_caption_leaves_the_others(tmp_path: Path) -> None:
     sentences = [{"raw": "A man"}, {"raw": " "}, {"tokens": ["a"]}, 3, {"raw": "A\x00"}]
     item = {"filename": "1.jpg", "sentences": sentences}

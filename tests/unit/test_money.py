@@ -43,6 +43,11 @@ def test_a_plain_percentage_is_what_the_marketplace_takes(reward: int, percent: 
     assert fee(reward, Fees(percent=percent), assignments=20) == marketplace_fee(reward, percent)
 
 
+def test_cents_are_written_as_dollars() -> None:
+    amounts = {0: "$0.00", 1: "$0.01", -1: "-$0.01", 99: "$0.99", 100: "$1.00", -100: "-$1.00"}
+    assert {cents: dollars(cents) for cents in amounts} == amounts
+
+
 def test_a_hit_holds_fewer_judgments_than_questions() -> None:
     assert hits_for(Stage.LINKS, 0, SETTINGS) == 0
     assert hits_for(Stage.LINKS, 1, SETTINGS) == 1

@@ -8,7 +8,7 @@ from annotation.pipeline.facts import AcceptedImport
 from annotation.pipeline.progress import work_left
 from annotation.pipeline.state import ImageState
 from tests.unit.gold_images import gold_images, guess_to_the_end
-from tests.unit.images import boxed_man, finished_man, one_man
+from tests.unit.images import Session, boxed_man, finished_man, one_ball, one_man
 
 
 def test_each_stage_leaves_less_to_do() -> None:
@@ -16,6 +16,22 @@ def test_each_stage_leaves_less_to_do() -> None:
     drawn.say("drawing/1/1", "box")
     states = [begun.state, drawn.state, boxed_man().state, finished_man().state]
     assert [work_left(state) for state in states] == [4, 3, 2, 0]
+
+
+def test_what_is_not_linked_yet_has_everything_before_it() -> None:
+    linking = Session("[people A man] .", "[people A guy] .")
+    assert work_left(linking.state) == 6 + 6, "a chain, and a mention that waits for its links"
+    linking.say("links/2-1/1", "yes")
+    assert linking.open == ["verification/1/1"]
+    assert work_left(linking.state) == 6
+    assert work_left(one_ball().state) == 5, "it begins in Requirement"
+
+
+def test_a_second_opinion_is_one_judgment_more() -> None:
+    session = boxed_man()
+    before = work_left(session.state)
+    session.doubt(2)
+    assert work_left(session.state) == before + 1
 
 
 @settings(max_examples=30, deadline=None)

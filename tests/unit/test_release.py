@@ -1,4 +1,5 @@
 import pickle
+import re
 from pathlib import Path
 
 import msgspec
@@ -295,6 +296,14 @@ def test_a_bad_annotation_says_where_and_why(old: str, new: str, line: int, why:
     with pytest.raises(ReleaseError, match=why) as caught:
         parse_annotation(XML.replace(old, new, 1))
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize("side", ["width", "height", "depth"])
+def test_an_image_without_objects_has_a_size_too(side: str) -> None:
+    bare = format_annotation(msgspec.structs.replace(IMAGE, boxes=(), unboxed=()))
+    assert parse_annotation(bare).boxes == ()
+    with pytest.raises(ReleaseError, match="no number of pixels"):
+        parse_annotation(re.sub(rf"<{side}>\d+<", f"<{side}>0<", bare))
 
 
 def test_entities_are_never_expanded() -> None:

@@ -1,4 +1,7 @@
-"""The documentation is true: commands, options, links and defaults are those of the code."""
+"""The documentation is true: commands, options and links are those of the code.
+
+Defaults of settings are compared in tests/unit/test_settings.py.
+"""
 
 import re
 from pathlib import Path
@@ -6,7 +9,6 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from annotation.pipeline.settings import Settings, named_settings
 from tests.processes import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
@@ -50,18 +52,3 @@ def test_every_command_of_ours_is_in_the_documentation() -> None:
     for name, app in get_commands().items():
         if app == "annotation":
             assert name in text, f"no page tells of {name}"
-
-
-def test_the_settings_table_gives_every_setting_and_its_default() -> None:
-    page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
-    told = dict(re.findall(r"^\| `([\w.]+)` \| ([^|]+) \|", page, re.MULTILINE))
-
-    def words(value: object) -> str:
-        if isinstance(value, tuple):
-            return ", ".join("/".join(v) if isinstance(v, tuple) else str(v) for v in value)
-        if isinstance(value, dict):
-            return ", ".join(f"{stage} {number}" for stage, number in value.items())
-        return str(value)
-
-    wanted = {name: words(value) for name, value in named_settings(Settings()) if name != "version"}
-    assert told == wanted
