@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from annotation.pipeline.release import image_ids, read_image
 from grounding.cli.progress import Progress
+from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.photos import Photo, find_photos
 from grounding.pipeline.plans import SHARD_ITEMS, Regions, Shard, plan
 from grounding.pipeline.regions import gold_regions, read_boxes
+from grounding.pipeline.relations import relation_finder
 from grounding.pipeline.shards import write_whole
 from grounding.pipeline.store import DTYPES, FeatureStore
 
@@ -59,6 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="gold",
         help="beside the whole image: the release's boxes and, where a chain has several, their "
         "union (gold, the default); proposals; or nothing",
+    )
+    what.add_argument(
+        "--relations",
+        choices=("parser", "grammar"),
+        help="with gold regions: also those of augmented phrases (“a dog barking at a cat”), whose "
+        "relations are found by the parser or by the grammar",
     )
     what.add_argument(
         "--proposals", type=_count, default=100, metavar="N", help="how many an image (100)"
@@ -128,7 +136,12 @@ def _regions(options: argparse.Namespace, photos: Mapping[str, Photo], threads: 
     if options.regions == "none":
         return lambda image: ()
     if options.regions == "gold":
-        return lambda image: gold_regions(read_image(options.release, image))
+        find = relation_finder(options.relations) if options.relations else None
+        return lambda image: gold_regions(read_image(options.release, image), find)
+    if options.relations:
+        raise GroundingError(
+            "--relations adds to the gold regions; leave it out, or take --regions gold"
+        )
     if options.boxes:
         boxes = read_boxes(options.boxes)
         return lambda image: boxes.get(image, [])[: options.proposals]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from annotation.pipeline.release import Sentence
+from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.relations import Relation, acting, unique
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class ParsedRelations:
 
     def __init__(self) -> None:
         if not is_installed():
-            raise ValueError(
+            raise GroundingError(
                 "the parser is not installed; try: pip install 'chainbox[parser]', or take the "
                 "relations by the grammar"
             )

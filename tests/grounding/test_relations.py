@@ -17,6 +17,7 @@ from grounding.pipeline.pairs import (
     resample,
     sentence_phrases,
 )
+from grounding.pipeline.regions import gold_regions
 from grounding.pipeline.relations import RelationFinder, relation_finder, relation_tokens
 from tests.unit.releases import sentences
 
@@ -123,6 +124,15 @@ def test_relations_are_paired_with_the_box_round_both(find: RelationFinder) -> N
     }
 
 
+def test_the_regions_of_all_pairs_are_listed(find: RelationFinder) -> None:
+    """Otherwise no feature of them would ever be made."""
+    image = example_image()
+    assert gold_regions(image)[3:] == [Rect(10, 10, 90, 60)]
+    assert gold_regions(image, find)[3:] == [Rect(10, 10, 90, 60), Rect(10, 10, 260, 180)]
+    pairs = [*mention_pairs(image), *relation_pairs(image, find)]
+    assert {pair.box for pair in pairs} <= set(gold_regions(image, find))
+
+
 def test_a_sentence_without_mention_is_its_own_phrase() -> None:
     assert sentence_phrases(parse_sentence(EXAMPLE))[0] == ("a", "dog")
     assert sentence_phrases(parse_sentence("It rains .")) == [("It", "rains", ".")]
@@ -139,14 +149,20 @@ pair_lists = st.lists(
 def test_resampling_keeps_at_most_so_many_of_each_phrase(
     drawn: list[tuple[str, int]], most: int, seed: int
 ) -> None:
+    # Of two images, so that a phrase often has the same region twice.
     pairs = [
-        RegionPhrase(f"{number}", Rect(1, 1, size, size), tuple(phrase.split()))
-        for number, (phrase, size) in enumerate(drawn)
+        RegionPhrase(f"{size % 2}", Rect(1, 1, size, size), tuple(phrase.split()))
+        for phrase, size in drawn
     ]
     kept = resample(pairs, most, seed=seed)
-    before, after = (Counter(pair.phrase for pair in some) for some in (pairs, kept))
+    before, after = (
+        Counter(phrase for _, _, phrase in {(pair.image, pair.box, pair.phrase) for pair in some})
+        for some in (pairs, kept)
+    )
     assert after == Counter({phrase: min(count, most) for phrase, count in before.items()})
-    assert [pair for pair in pairs if pair in kept] == kept
+    assert len(kept) == after.total(), "no region twice for one phrase"
+    places = [pairs.index(pair) for pair in kept]
+    assert places == sorted(places)
     assert resample(pairs, most, seed=seed) == kept
 
 
