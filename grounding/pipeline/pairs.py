@@ -52,8 +52,7 @@ def relation_pairs(image: ReleasedImage, relations_of: RelationFinder) -> list[R
     pairs = []
     for sentence in image.sentences:
         for relation in relations_of(sentence):
-            numbers = [n for n in (relation.subject, relation.object) if n is not None]
-            chains = [sentence.phrases[number].chain for number in numbers]
+            chains = [sentence.phrases[number].chain for number in relation.phrases]
             if all(chain in regions for chain in chains):
                 box = union(regions[chain] for chain in chains)
                 pairs.append(RegionPhrase(image.image, box, relation_tokens(sentence, relation)))

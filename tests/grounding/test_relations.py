@@ -18,7 +18,7 @@ from grounding.pipeline.pairs import (
     sentence_phrases,
 )
 from grounding.pipeline.regions import gold_regions
-from grounding.pipeline.relations import RelationFinder, relation_finder, relation_tokens
+from grounding.pipeline.relations import Relation, RelationFinder, relation_finder, relation_tokens
 from tests.unit.releases import sentences
 
 EXAMPLE = "[/EN#1/animals a dog] in [/EN#2/scene a field] barking at [/EN#3/animals a cat]"
@@ -74,6 +74,50 @@ SENTENCES = {
 @pytest.mark.parametrize("text", SENTENCES)
 def test_captions_as_people_write_them(find: RelationFinder, text: str) -> None:
     assert sorted(phrases(find, text)) == SENTENCES[text]
+
+
+PARSED = {
+    "[/EN#1/people Young men] and [/EN#2/people women] sit on [/EN#3/other a bench] .": [
+        "Young men and women sit",
+        "Young men and women sit on a bench",
+    ],
+    "[/EN#1/people A man] and [/EN#2/people a woman] are walking down [/EN#3/scene the street] .": [
+        "A man and a woman are walking",
+        "A man and a woman are walking down the street",
+    ],
+    "[/EN#1/animals Two dogs] and [/EN#2/animals a cat] chase [/EN#3/other a ball] .": [
+        "Two dogs and a cat chase",
+        "Two dogs and a cat chase a ball",
+    ],
+    # Nothing that the bikers do: "is" has a subject of its own, which is nothing to be seen.
+    "There is [/EN#1/other a race] during [/EN#2/other 2012] , [/EN#3/people the bikers] are on "
+    "[/EN#4/other the left] .": [
+        "a race during 2012",
+        "the bikers are on the left",
+    ],
+}
+
+
+@pytest.mark.parametrize("text", PARSED)
+def test_joint_subjects_and_verbs_that_borrow_none(text: str) -> None:
+    if not relations_parsed.is_installed():
+        pytest.skip("the parser is not installed (the extra `parser`)")
+    assert sorted(phrases(relation_finder("parser"), text)) == PARSED[text]
+
+
+def test_the_region_of_a_joint_subject_goes_round_all_of_it() -> None:
+    text = "[/EN#1/people Young men] and [/EN#2/people women] sit ."
+    boxes = (
+        ReleasedBox((1,), Corners(10, 20, 50, 60)),
+        ReleasedBox((2,), Corners(200, 100, 260, 180)),
+    )
+    image = ReleasedImage("1", "1.jpg", 500, 400, 3, (parse_sentence(text),), boxes, ())
+    sits = Relation(0, (4,), None, joined=(1,))
+    assert relation_pairs(image, lambda _: [sits]) == [
+        RegionPhrase("1", Rect(10, 20, 260, 180), ("Young", "men", "and", "women", "sit"))
+    ]
+    unboxed = ReleasedImage("1", "1.jpg", 500, 400, 3, (parse_sentence(text),), boxes[:1], ())
+    assert relation_pairs(unboxed, lambda _: [sits]) == [], "nobody knows where the women are"
 
 
 @settings(max_examples=60, deadline=None)
