@@ -63,7 +63,7 @@ def relations_of(sentence: Sentence, parsed: "Doc") -> list[Relation]:
         own = [child for child in verb.children if child.dep_ in _SUBJECTS | {"expl"}]
         for child in own:
             if child.dep_ in _SUBJECTS and child.i in phrase_of:
-                return _joint(sentence, child, phrase_of)
+                return _joint(sentence, child, verb, phrase_of)
         if any(child.tag_ not in _RELATIVE for child in own):
             # "There is", "one is": it has a subject, which is no phrase, and borrows no other.
             return ()
@@ -74,7 +74,8 @@ def relations_of(sentence: Sentence, parsed: "Doc") -> list[Relation]:
         if verb.dep_ in _CLAUSES and verb.head.i in phrase_of:
             noun = phrase_of[verb.head.i]
             # "a dog that barks" says itself whose verb it is; "a dog in a field barking" does not.
-            return (noun if verb.dep_ == "relcl" else acting(sentence, noun, belongs_to),)
+            actor = noun if verb.dep_ == "relcl" else acting(sentence, noun, belongs_to)
+            return _joint(sentence, verb.head, verb, phrase_of) if actor == noun else (actor,)
         if verb.dep_ in _SHARING:
             if verb.head.i in phrase_of:
                 return (phrase_of[verb.head.i],)
@@ -146,13 +147,15 @@ def _with_objects(
     ]
 
 
-def _joint(sentence: Sentence, noun: "Token", phrase_of: dict[int, int]) -> tuple[int, ...]:
+def _joint(
+    sentence: Sentence, noun: "Token", verb: "Token", phrase_of: dict[int, int]
+) -> tuple[int, ...]:
     """Return the subject's phrase and those that "and" joins to it before the verb.
 
     What does not act is not joined to what does: in "a man in a shirt and jeans" parsers often
     take the jeans for a second man.
     """
-    nouns = [noun, *(n for n in noun.conjuncts if noun.i < n.i < noun.head.i)]
+    nouns = [noun, *(n for n in noun.conjuncts if noun.i < n.i < verb.i)]
     conjunctions = {c.lower_ for n in nouns for c in n.children if c.dep_ == "cc"}
     first = phrase_of[noun.i]
     if not conjunctions or not conjunctions <= _JOINING or any(n.i not in phrase_of for n in nouns):

@@ -89,6 +89,16 @@ PARSED = {
         "Two dogs and a cat chase",
         "Two dogs and a cat chase a ball",
     ],
+    "[/EN#1/people A woman] and [/EN#2/people a man] twirling in [/EN#3/other a dance] .": [
+        "A woman and a man twirling",
+        "A woman and a man twirling in a dance",
+    ],
+    # Jeans do not walk.
+    "[/EN#1/people A woman] in [/EN#2/clothing a coat] and [/EN#3/clothing jeans] walking .": [
+        "A woman in a coat",
+        "A woman in jeans",
+        "A woman walking",
+    ],
     # Nothing that the bikers do: "is" has a subject of its own, which is nothing to be seen.
     "There is [/EN#1/other a race] during [/EN#2/other 2012] , [/EN#3/people the bikers] are on "
     "[/EN#4/other the left] .": [
