@@ -110,6 +110,10 @@ def run(options: argparse.Namespace) -> int:
     from grounding.pipeline.backbones import load_backbone
     from grounding.pipeline.extraction import available_cores, extract, open_store
 
+    if options.relations and options.regions != "gold":
+        raise GroundingError(
+            "--relations adds to the gold regions; leave it out, or take --regions gold"
+        )
     threads = options.threads or available_cores()
     images = image_ids(options.release, options.split)[: options.limit]
     backbone = load_backbone(options.backbone, options.weights, options.device)
@@ -138,10 +142,6 @@ def _regions(options: argparse.Namespace, photos: Mapping[str, Photo], threads: 
     if options.regions == "gold":
         find = relation_finder(options.relations) if options.relations else None
         return lambda image: gold_regions(read_image(options.release, image), find)
-    if options.relations:
-        raise GroundingError(
-            "--relations adds to the gold regions; leave it out, or take --regions gold"
-        )
     if options.boxes:
         boxes = read_boxes(options.boxes)
         return lambda image: boxes.get(image, [])[: options.proposals]
