@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from annotation.pipeline.release import image_ids, read_image
 from files.whole import write_bytes
 from grounding.cli.progress import Progress
+from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.photos import Photo, find_photos
 from grounding.pipeline.plans import SHARD_ITEMS, Regions, Shard, plan
 from grounding.pipeline.regions import gold_regions, read_boxes
+from grounding.pipeline.relations import relation_finder
 from grounding.pipeline.store import DTYPES, FeatureStore
 
 HELP = "turn photos and regions into features"
@@ -61,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "union (gold, the default); proposals; or nothing",
     )
     what.add_argument(
+        "--relations",
+        choices=("parser", "grammar"),
+        help="with gold regions: also those of augmented phrases (“a dog barking at a cat”), whose "
+        "relations are found by the parser or by the grammar",
+    )
+    what.add_argument(
         "--proposals", type=_count, default=100, metavar="N", help="how many an image (100)"
     )
     what.add_argument(
@@ -102,6 +110,10 @@ def run(options: argparse.Namespace) -> int:
     from grounding.pipeline.backbones import load_backbone
     from grounding.pipeline.extraction import available_cores, extract, open_store
 
+    if options.relations and options.regions != "gold":
+        raise GroundingError(
+            "--relations adds to the gold regions; leave it out, or take --regions gold"
+        )
     threads = options.threads or available_cores()
     images = image_ids(options.release, options.split)[: options.limit]
     backbone = load_backbone(options.backbone, options.weights, options.device)
@@ -128,7 +140,8 @@ def _regions(options: argparse.Namespace, photos: Mapping[str, Photo], threads: 
     if options.regions == "none":
         return lambda image: ()
     if options.regions == "gold":
-        return lambda image: gold_regions(read_image(options.release, image))
+        find = relation_finder(options.relations) if options.relations else None
+        return lambda image: gold_regions(read_image(options.release, image), find)
     if options.boxes:
         boxes = read_boxes(options.boxes)
         return lambda image: boxes.get(image, [])[: options.proposals]

@@ -52,8 +52,7 @@ def relation_pairs(image: ReleasedImage, relations_of: RelationFinder) -> list[R
     pairs = []
     for sentence in image.sentences:
         for relation in relations_of(sentence):
-            numbers = [n for n in (relation.subject, relation.object) if n is not None]
-            chains = [sentence.phrases[number].chain for number in numbers]
+            chains = [sentence.phrases[number].chain for number in relation.phrases]
             if all(chain in regions for chain in chains):
                 box = union(regions[chain] for chain in chains)
                 pairs.append(RegionPhrase(image.image, box, relation_tokens(sentence, relation)))
@@ -70,12 +69,17 @@ def chain_regions(image: ReleasedImage) -> dict[int, Rect]:
 
 
 def resample(pairs: Sequence[RegionPhrase], most: int, *, seed: int) -> list[RegionPhrase]:
-    """Return at most `most` random pairs of each distinct phrase, in the order they came in.
+    """Return at most `most` random regions of each distinct phrase, in the order they came in.
 
-    "A man" has thousands of regions and would drown all other phrases.
+    "A man" has thousands of regions and would drown all other phrases. Two captions that call a
+    region by the same phrase make one pair of it, not two.
     """
     if most < 1:
         raise ValueError(f"at most {most} regions of each phrase leaves none; take 1 or more")
+    distinct: dict[tuple[str, Rect, str], RegionPhrase] = {}
+    for pair in pairs:
+        distinct.setdefault((pair.image, pair.box, pair.phrase), pair)
+    pairs = list(distinct.values())
     numbers: dict[str, int] = {}
     phrases = numpy.array(
         [numbers.setdefault(pair.phrase, len(numbers)) for pair in pairs], dtype=numpy.int64

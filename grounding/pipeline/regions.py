@@ -9,6 +9,8 @@ import msgspec
 from annotation.pipeline.release import ReleasedImage
 from grounding.pipeline.boxes import Rect, rect_of, union
 from grounding.pipeline.errors import GroundingError
+from grounding.pipeline.pairs import relation_pairs
+from grounding.pipeline.relations import RelationFinder
 
 
 class BoxFileError(GroundingError):
@@ -29,10 +31,17 @@ def chain_boxes(image: ReleasedImage) -> dict[int, list[Rect]]:
     return boxes
 
 
-def gold_regions(image: ReleasedImage) -> list[Rect]:
-    """Return each box of the release, then for each chain with several boxes their union."""
+def gold_regions(image: ReleasedImage, relations_of: RelationFinder | None = None) -> list[Rect]:
+    """Return each region that a phrase of the release can be paired with.
+
+    Those are its boxes, then for each chain with several boxes their union; with `relations_of`
+    also the regions of augmented phrases, which go round the boxes of two chains.
+    """
     unions = (union(rects) for rects in chain_boxes(image).values() if len(rects) > 1)
-    return list(dict.fromkeys([*map(rect_of, image.boxes), *unions]))
+    regions = [*map(rect_of, image.boxes), *unions]
+    if relations_of is not None:
+        regions += [pair.box for pair in relation_pairs(image, relations_of)]
+    return list(dict.fromkeys(regions))
 
 
 def read_boxes(path: Path) -> dict[str, list[Rect]]:

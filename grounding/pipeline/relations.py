@@ -20,12 +20,21 @@ ACTORS = frozenset({"people", "animals"})
 class Relation(NamedTuple):
     """`subject` and `object` number the sentence's phrases from 0; `words` number its tokens.
 
-    Without object: a subject and its verb.
+    Without object: a subject and its verb. `joined` are further subjects: in "young men and women
+    sit" both do. The paper takes all nouns left of the relation for its first entity, so they make
+    one phrase, and its region goes round all of them.
     """
 
     subject: int
     words: tuple[int, ...]
     object: int | None
+    joined: tuple[int, ...] = ()
+
+    @property
+    def phrases(self) -> tuple[int, ...]:
+        """The phrases that it names, in order."""
+        last = () if self.object is None else (self.object,)
+        return (self.subject, *self.joined, *last)
 
 
 RelationFinder = Callable[[Sentence], list[Relation]]
@@ -40,6 +49,11 @@ def relation_tokens(sentence: Sentence, relation: Relation) -> Tokens:
     ('a', 'dog', 'barking', 'at', 'a', 'cat')
     """
     tokens = phrase_tokens(sentence, relation.subject)
+    for number in relation.joined:
+        before = sentence.tokens[sentence.phrases[number].start - 1]
+        # "and"; in "a man, a woman and a dog" the woman has only a comma.
+        tokens += (before,) if before.isalpha() else ()
+        tokens += phrase_tokens(sentence, number)
     tokens += tuple(sentence.tokens[position] for position in relation.words)
     if relation.object is not None:
         tokens += phrase_tokens(sentence, relation.object)
@@ -71,7 +85,7 @@ def acting(sentence: Sentence, phrase: int, belongs_to: Mapping[int, int]) -> in
 
 def unique(relations: list[Relation]) -> list[Relation]:
     """Return each relation once, in order; none of a phrase with itself."""
-    return [r for r in dict.fromkeys(relations) if r.subject != r.object]
+    return [r for r in dict.fromkeys(relations) if len(set(r.phrases)) == len(r.phrases)]
 
 
 def relation_finder(way: str | None = None) -> RelationFinder:

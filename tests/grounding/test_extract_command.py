@@ -11,9 +11,11 @@ import pytest
 
 from grounding.__main__ import build_parser, main
 from grounding.pipeline.photos import photo_table
+from grounding.pipeline.regions import gold_regions
+from grounding.pipeline.relations import relation_finder
 from grounding.pipeline.store import FeatureKey, opened
 from tests.data.conftest import data_folder
-from tests.grounding.small import contents, make_release
+from tests.grounding.small import contents, image_of, make_release
 from tests.processes import ROOT, environment, wait_for
 from tests.small_disk import small_disk
 
@@ -65,6 +67,23 @@ def undisturbed(folder: Path) -> dict[str, bytes]:
     told = finish(start(folder, "undisturbed", "--threads", "2"))
     assert made(told) == IMAGES - 2
     return contents(folder / "undisturbed")
+
+
+@pytest.mark.slow
+def test_regions_of_augmented_phrases_are_extracted(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    some = ("--limit", "2", "--shard-items", "100", "--regions", "gold")
+    assert main(words(folder, "augmented", *some)) == 0
+    assert made(capsys.readouterr().out) > 0
+    assert main(words(folder, "augmented", *some, "--relations", "grammar")) == 0
+    find = relation_finder("grammar")
+    images = [image_of(folder / "release", number) for number in (0, 1)]
+    further = [set(gold_regions(i, find)) - set(gold_regions(i)) for i in images]
+    assert sum(map(len, further)) > 0
+    assert made(capsys.readouterr().out) == sum(map(len, further))
+    assert main(words(folder, "augmented", "--relations", "grammar")) == 1
+    assert "--relations adds to the gold regions" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -17,7 +17,8 @@ from grounding.pipeline.pairs import (
     resample,
     sentence_phrases,
 )
-from grounding.pipeline.relations import RelationFinder, relation_finder, relation_tokens
+from grounding.pipeline.regions import gold_regions
+from grounding.pipeline.relations import Relation, RelationFinder, relation_finder, relation_tokens
 from tests.unit.releases import sentences
 
 EXAMPLE = "[/EN#1/animals a dog] in [/EN#2/scene a field] barking at [/EN#3/animals a cat]"
@@ -75,6 +76,60 @@ def test_captions_as_people_write_them(find: RelationFinder, text: str) -> None:
     assert sorted(phrases(find, text)) == SENTENCES[text]
 
 
+PARSED = {
+    "[/EN#1/people Young men] and [/EN#2/people women] sit on [/EN#3/other a bench] .": [
+        "Young men and women sit",
+        "Young men and women sit on a bench",
+    ],
+    "[/EN#1/people A man] and [/EN#2/people a woman] are walking down [/EN#3/scene the street] .": [
+        "A man and a woman are walking",
+        "A man and a woman are walking down the street",
+    ],
+    "[/EN#1/animals Two dogs] and [/EN#2/animals a cat] chase [/EN#3/other a ball] .": [
+        "Two dogs and a cat chase",
+        "Two dogs and a cat chase a ball",
+    ],
+    "[/EN#1/people A woman] and [/EN#2/people a man] twirling in [/EN#3/other a dance] .": [
+        "A woman and a man twirling",
+        "A woman and a man twirling in a dance",
+    ],
+    # Jeans do not walk.
+    "[/EN#1/people A woman] in [/EN#2/clothing a coat] and [/EN#3/clothing jeans] walking .": [
+        "A woman in a coat",
+        "A woman in jeans",
+        "A woman walking",
+    ],
+    # Nothing that the bikers do: "is" has a subject of its own, which is nothing to be seen.
+    "There is [/EN#1/other a race] during [/EN#2/other 2012] , [/EN#3/people the bikers] are on "
+    "[/EN#4/other the left] .": [
+        "a race during 2012",
+        "the bikers are on the left",
+    ],
+}
+
+
+@pytest.mark.parametrize("text", PARSED)
+def test_joint_subjects_and_verbs_that_borrow_none(text: str) -> None:
+    if not relations_parsed.is_installed():
+        pytest.skip("the parser is not installed (the extra `parser`)")
+    assert sorted(phrases(relation_finder("parser"), text)) == PARSED[text]
+
+
+def test_the_region_of_a_joint_subject_goes_round_all_of_it() -> None:
+    text = "[/EN#1/people Young men] and [/EN#2/people women] sit ."
+    boxes = (
+        ReleasedBox((1,), Corners(10, 20, 50, 60)),
+        ReleasedBox((2,), Corners(200, 100, 260, 180)),
+    )
+    image = ReleasedImage("1", "1.jpg", 500, 400, 3, (parse_sentence(text),), boxes, ())
+    sits = Relation(0, (4,), None, joined=(1,))
+    assert relation_pairs(image, lambda _: [sits]) == [
+        RegionPhrase("1", Rect(10, 20, 260, 180), ("Young", "men", "and", "women", "sit"))
+    ]
+    unboxed = ReleasedImage("1", "1.jpg", 500, 400, 3, (parse_sentence(text),), boxes[:1], ())
+    assert relation_pairs(unboxed, lambda _: [sits]) == [], "nobody knows where the women are"
+
+
 @settings(max_examples=60, deadline=None)
 @given(sentence=sentences())
 def test_the_grammar_takes_any_sentence(sentence: Sentence) -> None:
@@ -123,6 +178,15 @@ def test_relations_are_paired_with_the_box_round_both(find: RelationFinder) -> N
     }
 
 
+def test_the_regions_of_all_pairs_are_listed(find: RelationFinder) -> None:
+    """Otherwise no feature of them would ever be made."""
+    image = example_image()
+    assert gold_regions(image)[3:] == [Rect(10, 10, 90, 60)]
+    assert gold_regions(image, find)[3:] == [Rect(10, 10, 90, 60), Rect(10, 10, 260, 180)]
+    pairs = [*mention_pairs(image), *relation_pairs(image, find)]
+    assert {pair.box for pair in pairs} <= set(gold_regions(image, find))
+
+
 def test_a_sentence_without_mention_is_its_own_phrase() -> None:
     assert sentence_phrases(parse_sentence(EXAMPLE))[0] == ("a", "dog")
     assert sentence_phrases(parse_sentence("It rains .")) == [("It", "rains", ".")]
@@ -139,14 +203,20 @@ pair_lists = st.lists(
 def test_resampling_keeps_at_most_so_many_of_each_phrase(
     drawn: list[tuple[str, int]], most: int, seed: int
 ) -> None:
+    # Of two images, so that a phrase often has the same region twice.
     pairs = [
-        RegionPhrase(f"{number}", Rect(1, 1, size, size), tuple(phrase.split()))
-        for number, (phrase, size) in enumerate(drawn)
+        RegionPhrase(f"{size % 2}", Rect(1, 1, size, size), tuple(phrase.split()))
+        for phrase, size in drawn
     ]
     kept = resample(pairs, most, seed=seed)
-    before, after = (Counter(pair.phrase for pair in some) for some in (pairs, kept))
+    before, after = (
+        Counter(phrase for _, _, phrase in {(pair.image, pair.box, pair.phrase) for pair in some})
+        for some in (pairs, kept)
+    )
     assert after == Counter({phrase: min(count, most) for phrase, count in before.items()})
-    assert [pair for pair in pairs if pair in kept] == kept
+    assert len(kept) == after.total(), "no region twice for one phrase"
+    places = [pairs.index(pair) for pair in kept]
+    assert places == sorted(places)
     assert resample(pairs, most, seed=seed) == kept
 
 
