@@ -3,8 +3,8 @@
 Nothing is believed but that it is worth a look: who submitted what comes from asking back.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 
 import msgspec
 from django.db import transaction
@@ -16,6 +16,8 @@ from annotation.actions.leases import sittings_lapse
 from annotation.models import HitStatus, SittingKind, SittingStatus
 from config.waking import wake
 
+# How much later than the return of a place the news of its next worker may come.
+NEWS_DELAY = timedelta(minutes=2)
 ACCEPTED = "AssignmentAccepted"
 GIVEN_BACK = ("AssignmentReturned", "AssignmentAbandoned")
 # These change what we would find if we asked.
@@ -57,7 +59,8 @@ def events_take(*, events: Sequence[PlatformEvent]) -> None:
     changed = [hit for hit in hits if _place_note(hit, taken, given_back)]
     if changed:
         models.Hit.objects.bulk_update(changed, ["accepted_at", "given_back_at", "is_free"])
-    if _give_back([event for event in events if event.type in GIVEN_BACK]) or changed:
+    free = {hit.hit_id for hit in hits if hit.is_free and hit.places == 1}
+    if _give_back([event for event in events if event.type in GIVEN_BACK], free) or changed:
         wake("crowd_supply")
 
 
@@ -93,20 +96,30 @@ def _later(one: datetime | None, other: datetime | None) -> datetime | None:
     return max(one, other) if one and other else one or other
 
 
-def _give_back(events: Sequence[PlatformEvent]) -> int:
-    """End the sittings of assignments that were given back; return how many there were."""
+def _give_back(events: Sequence[PlatformEvent], free: Collection[str | None]) -> int:
+    """End the sittings of assignments that were given back; return how many there were.
+
+    Two times are compared only if one clock has told both: the marketplace's may be wrong, and a
+    return may be told of when the next worker is there. `free` are the HITs whose one place nobody
+    has taken since, as far as we have heard.
+    """
     at: dict[tuple[str, str], datetime] = {}
     for event in events:
         place = (event.hit_id, event.assignment_id)
         at[place] = max(event.at, at.get(place, event.at))
     still_open = models.Sitting.objects.filter(
         hit_id__in={hit_id for hit_id, _ in at}, kind=SittingKind.WORK, status=SittingStatus.OPEN
-    ).values_list("pk", "hit_id", "assignment_id", "opened_at")
-    # Times are whole seconds: who opened a sitting within this one may be the next worker. If not,
-    # its questions come back when its time is up.
+    )
+    # Times are whole seconds: somebody who accepted within this one may be the next worker. If not,
+    # the questions come back when the sitting's time is up.
     over = [
-        pk
-        for pk, hit_id, assignment_id, opened_at in still_open
-        if (hit_id, assignment_id) in at and opened_at < at[hit_id, assignment_id]
+        sitting.pk
+        for sitting in still_open.annotate(now=Now())
+        if (place := (sitting.hit_id, sitting.assignment_id)) in at
+        and (
+            sitting.accepted_at < at[place]
+            if sitting.accepted_at
+            else sitting.hit_id in free and sitting.opened_at < sitting.now - NEWS_DELAY
+        )
     ]
     return sittings_lapse(sittings=models.Sitting.objects.filter(pk__in=over)) if over else 0

@@ -6,7 +6,7 @@ stands for is small and short until the platform confirms it, and says nothing a
 
 import logging
 import random
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Literal
 
@@ -152,7 +152,21 @@ def _again(
 ) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
     """Return the sitting that the worker has, with its questions; one that is over goes back."""
     sitting = sitting_live(claim)
-    return (None, []) if sitting is None else _resume(sitting, now)
+    if sitting is None:
+        return None, []
+    accepted_at = _accepted_at(claim)
+    if accepted_at and sitting.accepted_at and accepted_at > sitting.accepted_at:
+        # Given back and accepted again: news of the giving back is not about this sitting.
+        sitting.accepted_at = accepted_at
+        sitting.save(update_fields=["accepted_at"])
+    return _resume(sitting, now)
+
+
+def _accepted_at(claim: Claim) -> datetime | None:
+    """Return when the assignment was accepted, by the marketplace's clock, if it has told us."""
+    if claim.acceptance is None:
+        return None
+    return datetime.fromtimestamp(claim.acceptance.accepted / 1000, UTC)
 
 
 def _unknown(claim: Claim) -> SittingRefusedError:
@@ -303,6 +317,7 @@ def _row(claim: Claim, arrived: Arrived) -> models.Sitting:
         worker=arrived.worker,
         is_proven=arrived.is_proven,
         mark="" if arrived.worker else worker_mark(claim.worker),
+        accepted_at=_accepted_at(claim),
         agreed_id=None if arrived.is_consent_stored else arrived.consent,
         assignment_id=claim.assignment_id,
         hit_id=claim.hit_id,

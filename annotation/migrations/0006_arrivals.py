@@ -25,6 +25,11 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddField(
+            model_name="sitting",
+            name="accepted_at",
+            field=models.DateTimeField(blank=True, null=True),
+        ),
+        migrations.AddField(
             model_name="sitting", name="is_proven", field=models.BooleanField(default=True)
         ),
         migrations.AddField(

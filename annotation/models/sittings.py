@@ -43,6 +43,8 @@ class Sitting(models.Model):
     is_proven = models.BooleanField(default=True)
     # While there is no worker: a keyed hash of their name, to count how often they try a test.
     mark = models.CharField(max_length=64, blank=True)
+    # When the worker accepted the assignment, by the marketplace's clock; null without proof.
+    accepted_at = models.DateTimeField(null=True, blank=True)
     # Until it is proven: the consent text that the worker agreed to, noted as theirs afterwards.
     agreed = models.ForeignKey(
         Guide, null=True, blank=True, on_delete=models.PROTECT, related_name="+"

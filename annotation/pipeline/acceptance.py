@@ -13,8 +13,9 @@ import msgspec
 
 _CLAIM = re.compile(r"1\.(\d{1,15})\.(\d{1,15})((?:\.[A-Za-z0-9]{1,64}-[0-9a-f]{64}){1,20})")
 _PURPOSE = b"chainbox acceptance 1"
-# How far the marketplace's clock may be from ours before somebody is turned away for it.
-SKEW_MILLISECONDS = 10 * 60 * 1000
+# How far the marketplace's clock may be from ours, each being up to ten minutes off, before
+# somebody is turned away for it.
+SKEW_MILLISECONDS = 20 * 60 * 1000
 
 
 class BadAcceptanceError(ValueError):

@@ -3,20 +3,31 @@
 import re
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 
 import pytest
-from django.conf import settings
+from django.conf import settings as site
 from django.test import Client
+from pytest_django import Settings
 
 from annotation import models
+from annotation.actions.campaigns import campaign_settings_change
+from annotation.actions.heartbeat import heartbeat_note
 from annotation.actions.leases import leases_expire
+from annotation.actions.notifying import PlatformEvent, events_take
+from annotation.actions.sittings import sitting_open
 from annotation.hits.tokens import ticket_read, ticket_write
+from annotation.pipeline.acceptance import Acceptance
+from annotation.pipeline.questions import Stage
+from annotation.selectors.heartbeat import LATE_SECONDS, heartbeat_age
 from annotation.selectors.photos import photo_find, photo_url
 from annotation.selectors.sittings import settings_of
 from marketplace.actions.assignments import assignment_accept
 from tests.clocks import FAST, SLOW, machine
+from tests.concurrency.crowds import workers_trusted
 from tests.marketplace.people import make_requester
 from tests.marketplace.site import HTML, new_hit, new_worker, signed_in
 from tests.processes import ROOT, environment, wait_for
@@ -37,9 +48,10 @@ def campaign(tmp_path: Path) -> models.Campaign:
 def test_a_ticket_outlives_the_sitting(campaign: models.Campaign, first: int, second: int) -> None:
     seconds = settings_of(campaign).sitting_seconds
     with machine(first):
-        ticket = ticket_write(claim_of(campaign), seconds)
+        claim = claim_of(campaign)
+        ticket = ticket_write(claim, seconds)
     with machine(second, later=seconds - 5):
-        assert ticket_read(ticket) == claim_of(campaign)
+        assert ticket_read(ticket) == claim
 
 
 @pytest.mark.django_db
@@ -52,7 +64,7 @@ def test_a_photo_can_be_seen_throughout_a_sitting(
     for minutes in range(0, 60, 10):
         with machine(first, later=60 * minutes):
             token = photo_url(image).removeprefix("/photos/")
-        with machine(second, later=60 * minutes + settings.CHAINBOX_PHOTO_URL_SECONDS / 2):
+        with machine(second, later=60 * minutes + site.CHAINBOX_PHOTO_URL_SECONDS / 2):
             assert photo_find(token) is not None, minutes
 
 
@@ -67,6 +79,64 @@ def test_leases_last_as_long_as_they_should(
         assert leases_expire() == 0
     lasts = (sitting.until - sitting.opened_at).total_seconds()
     assert lasts == pytest.approx(settings_of(campaign).sitting_seconds, abs=5)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("clock", [SLOW, 0, FAST])
+@pytest.mark.parametrize("is_proven", [True, False])
+def test_news_of_a_return_ends_only_the_sitting_that_was_given_back(
+    campaign: models.Campaign, clock: int, is_proven: bool, settings: Settings
+) -> None:
+    """The marketplace's clock is wrong, and its news comes when the next worker is there."""
+    settings.CHAINBOX_CROWD_PROOF = "required" if is_proven else "none"
+    one_each = {stage.value: 1 for stage in Stage}
+    campaign_settings_change(campaign=campaign, questions_per_hit=one_each)
+    workers_trusted(campaign, ["A1", "A2"])
+
+    def sitting_of(worker: str, seconds: int) -> models.Sitting:
+        at = round(1000 * (time.time() + clock + seconds))
+        acceptance = Acceptance(accepted=at, deadline=at + 3_600_000) if is_proven else None
+        claim = claim_of(
+            *(campaign, Stage.LINKS, worker),
+            assignment_id="3PLACE",
+            hit_id="3HIT",
+            acceptance=acceptance,
+        )
+        sitting = sitting_open(claim=claim).sitting
+        assert sitting is not None
+        return sitting
+
+    first = sitting_of("A1", -120)
+    models.Hit.objects.update(places=1)
+    if not is_proven:
+        # One at a time: the first has lapsed when the next comes.
+        models.Sitting.objects.update(status=models.SittingStatus.LAPSED)
+    second = sitting_of("A2", -50)
+    events_take(
+        events=[
+            PlatformEvent(
+                type="AssignmentReturned",
+                hit_id="3HIT",
+                assignment_id="3PLACE",
+                at=datetime.fromtimestamp(int(time.time()) + clock - 60, UTC),
+            )
+        ]
+    )
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert first.status == models.SittingStatus.LAPSED
+    assert second.status == models.SittingStatus.OPEN
+
+
+@pytest.mark.django_db
+@BOTH_WAYS
+def test_a_worker_that_runs_is_not_taken_for_dead(first: int, second: int) -> None:
+    with machine(first):
+        heartbeat_note()
+    with machine(second):
+        age = heartbeat_age()
+    assert age is not None
+    assert age < LATE_SECONDS
 
 
 @pytest.mark.django_db

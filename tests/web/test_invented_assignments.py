@@ -434,13 +434,13 @@ def moved(name: str, value: str) -> Callable[[dict[str, str]], dict[str, str]]:
         (lambda query: query | {"acceptance": ""}, "does not show that you have accepted"),
         (lambda query: query | {"acceptance": "yes"}, "did not make the address"),
         (lambda query: query | {"acceptance": "1." * 5000}, "did not make the address"),
-        (lambda query: query | {"acceptance": "1.1.9\0"}, "did not make the address"),
+        (lambda query: query | {"acceptance": "1.1.9\x01"}, "did not make the address"),
         (signed(keys={KEY_ID: "another secret"}), "did not make the address"),
         (signed(keys={"AKANOTHER": SECRET}), "did not make the address"),
         (moved("workerId", "A2"), "did not make the address"),
         (moved("assignmentId", "OTHER"), "did not make the address"),
         (moved("hitId", "OTHER"), "did not make the address"),
-        (signed(since=timedelta(hours=3), left=-timedelta(minutes=11)), "has run out"),
+        (signed(since=timedelta(hours=3), left=-timedelta(minutes=21)), "has run out"),
     ],
 )
 def test_a_page_without_a_good_claim_is_refused_in_words(
@@ -463,8 +463,8 @@ def test_a_page_without_a_good_claim_is_refused_in_words(
         # Two keys are valid while a requester changes from one to the other.
         signed(keys={"AKANOTHER": "of the other key", KEY_ID: SECRET}),
         # The marketplace's clock may be ten minutes from ours.
-        signed(since=timedelta(hours=2), left=-timedelta(minutes=9)),
-        signed(since=-timedelta(minutes=9)),
+        signed(since=timedelta(hours=2), left=-timedelta(minutes=19)),
+        signed(since=-timedelta(minutes=19)),
     ],
 )
 def test_a_good_claim_opens_the_page(
@@ -497,7 +497,7 @@ def test_a_ticket_from_before_proof_was_asked_for(
 def test_an_acceptance_runs_out_while_the_page_is_open(campaign: models.Campaign) -> None:
     workers_trusted(campaign, ["A1"])
     offered(campaign, Stage.LINKS, "WORK", places=1)
-    over = accepted(since=timedelta(hours=3), left=-timedelta(minutes=11))
+    over = accepted(since=timedelta(hours=3), left=-timedelta(minutes=21))
     with pytest.raises(SittingRefusedError, match="has run out"):
         sitting_open(claim=claim_of(campaign, hit_id="WORK", acceptance=over))
 
