@@ -20,6 +20,7 @@ from annotation.pipeline.trust import (
     Needed,
     Reinstated,
     Revoked,
+    Shaken,
     Standing,
     Tally,
     Trust,
@@ -211,6 +212,13 @@ def test_reinstated_begins_anew() -> None:
     assert again == Standing(trust=Trust.TRUSTED)
     assert follow(again, Checked(False), LINKS, SETTINGS).trust is Trust.TRUSTED
     assert follow(again, Reinstated(), LINKS, SETTINGS) == again
+
+
+@pytest.mark.parametrize("trust", Trust)
+def test_losing_trust_elsewhere_takes_trusted_workers_back_to_probation(trust: Trust) -> None:
+    before = Standing(trust=trust, now=Tally(checks=3, right=2), reason="spam")
+    shaken = follow(before, Shaken(Stage.QUALITY), LINKS, SETTINGS)
+    assert shaken == (Standing(trust=Trust.PROBATION) if trust is Trust.TRUSTED else before)
 
 
 # Accuracy
