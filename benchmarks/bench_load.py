@@ -6,6 +6,7 @@ whatever else the machine does hits both: the ratio is the figure. Locust does t
 
 import contextlib
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -172,7 +173,7 @@ def tell(site: list[Round], bare: list[Round]) -> None:
 
 
 def middle(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
+    return statistics.median(values)
 
 
 if __name__ == "__main__":
