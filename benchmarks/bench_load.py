@@ -6,6 +6,7 @@ whatever else the machine does hits both: the ratio is the figure. Locust does t
 
 import contextlib
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,6 @@ class Figure(msgspec.Struct):
     name: str
     requests: int
     failures: int
-    rate: float
     p50: float
     p99: float
 
@@ -53,6 +53,10 @@ class Round(NamedTuple):
     @property
     def total(self) -> Figure:
         return self.figures.figures[0]
+
+    @property
+    def rate(self) -> float:
+        return self.total.requests / SECONDS
 
     @property
     def cpu_milliseconds(self) -> float:
@@ -157,10 +161,10 @@ def tell(site: list[Round], bare: list[Round]) -> None:
     for name, rounds in (("bare", bare), ("site", site)):
         for one in rounds:
             print(
-                f"{name:10} {one.total.rate:10.1f} {one.total.p50:8.0f} {one.total.p99:8.0f}"
+                f"{name:10} {one.rate:10.1f} {one.total.p50:8.0f} {one.total.p99:8.0f}"
                 f" {one.cpu_milliseconds:17.2f} {one.total.failures:16}"
             )
-    rates = [b.total.rate / s.total.rate for b, s in zip(bare, site, strict=True)]
+    rates = [b.rate / s.rate for b, s in zip(bare, site, strict=True)]
     costs = [s.cpu_milliseconds / b.cpu_milliseconds for b, s in zip(bare, site, strict=True)]
     print(f"a request of the site costs, × the bare view (requests/s) {middle(rates):8.1f}")
     print(f"a request of the site costs, × the bare view (server CPU) {middle(costs):8.1f}")
@@ -172,7 +176,7 @@ def tell(site: list[Round], bare: list[Round]) -> None:
 
 
 def middle(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
+    return statistics.median(values)
 
 
 if __name__ == "__main__":

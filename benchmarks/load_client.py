@@ -12,8 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import django
+import locust
 import msgspec
-from locust import User, constant, events, tag, task
+from locust import User, constant, tag, task
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
@@ -25,6 +26,8 @@ from annotation.simulation.http.site import WorkerSite  # noqa: E402
 from annotation.simulation.http.task import Given, RefusedError, TaskPage  # noqa: E402
 from benchmarks.load_site import LoadPlan  # noqa: E402
 
+# Locust states no types for what it calls.
+events: Any = locust.events
 PLAN = msgspec.json.decode(Path(os.environ["LOAD_PLAN"]).read_bytes(), type=LoadPlan)
 
 
@@ -153,7 +156,6 @@ class Bare(User):
         self.browser.get(f"{PLAN.bare_url}/bare")
 
 
-@events.quitting.add_listener
 def write_figures(environment: Any, **_: Any) -> None:
     """Write what was measured to the file that the benchmark reads."""
     entries = [environment.stats.total, *environment.stats.entries.values()]
@@ -162,7 +164,6 @@ def write_figures(environment: Any, **_: Any) -> None:
             "name": entry.name,
             "requests": entry.num_requests,
             "failures": entry.num_failures,
-            "rate": entry.total_rps,
             "p50": entry.get_response_time_percentile(0.5) or 0,
             "p99": entry.get_response_time_percentile(0.99) or 0,
         }
@@ -172,3 +173,6 @@ def write_figures(environment: Any, **_: Any) -> None:
     Path(os.environ["LOAD_FIGURES"]).write_bytes(
         msgspec.json.encode({"figures": figures, "errors": errors})
     )
+
+
+events.quitting.add_listener(write_figures)

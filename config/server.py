@@ -5,6 +5,7 @@ threads (`config/connections.py`). Several processes use several cores.
 """
 
 import contextlib
+import gc
 import logging
 import os
 import resource
@@ -33,6 +34,8 @@ MOST_PROCESSES: Final = 4
 LOOK_SECONDS: Final = 0.5
 # What is open beside connections: database, logs, pipes, the photos being sent.
 OTHER_FILES: Final = 128
+# A request makes thousands of objects, nearly none in circles: the default of 700 is far too few.
+GARBAGE_OBJECTS: Final = 20_000
 # Larger requests and replies go to temporary files while they wait.
 REQUEST_BUFFER: Final = 64 * 1024
 REPLY_BUFFER: Final = 256 * 1024
@@ -140,6 +143,10 @@ class BufferingWorker(Worker):
         ]
         # Waiting requests are ordinary, and not worth a line each.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+        # What Django has loaded stays: the garbage collector need not look through it again.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
         while self.alive and self.ppid == os.getppid():
             self._turn()
         self._finish()
@@ -225,8 +232,12 @@ class Server(BaseApplication):
 
     def load(self) -> Any:
         """Return the site."""
+        from django.urls import get_resolver
+
         from config.wsgi import application
 
+        # Otherwise the first visitors would wait until all views are imported.
+        assert get_resolver().url_patterns
         return application
 
 

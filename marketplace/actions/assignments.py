@@ -22,8 +22,11 @@ class WorkRefusedError(ValueError):
 
 
 @transaction.atomic
-def assignment_accept(*, hit_id: int, worker: Worker) -> Assignment:
-    """Give the worker a place at a HIT. Accepting again gives the same place."""
+def assignment_accept(*, hit_id: int, worker: Worker, qualified_for: int = 0) -> Assignment:
+    """Give the worker a place at a HIT. Accepting again gives the same place.
+
+    `qualified_for` is the HIT type for which the caller has just found the worker qualified.
+    """
     hit = hit_lock(hit_id=hit_id)
     now = database_now()
     places = hit_refresh(hit=hit, now=now)
@@ -34,9 +37,11 @@ def assignment_accept(*, hit_id: int, worker: Worker) -> Assignment:
         raise WorkRefusedError("You have already worked on this HIT.")
     if hit.status != HITStatus.ASSIGNABLE or not places.free or not hit.requester.is_active:
         raise WorkRefusedError("There are no more of this HIT to work on.")
-    refusal = may_accept(hit.hit_type, worker)
-    if refusal:
-        raise WorkRefusedError(refusal)
+    # A HIT may have been given another type meanwhile.
+    if hit.hit_type_id != qualified_for:
+        refusal = may_accept(hit.hit_type, worker)
+        if refusal:
+            raise WorkRefusedError(refusal)
     assignment = Assignment(
         hit=hit,
         worker=worker,
@@ -66,7 +71,7 @@ def assignment_accept_any(*, hit_type_id: int, worker: Worker) -> Assignment:
     # All that is left is being taken or given back this moment: wait for one after the other.
     for hit_id in _open_hits(hit_type_id, worker).values_list("pk", flat=True):
         try:
-            return assignment_accept(hit_id=hit_id, worker=worker)
+            return assignment_accept(hit_id=hit_id, worker=worker, qualified_for=hit_type_id)
         except WorkRefusedError:
             continue
     raise WorkRefusedError("There are no more HITs in this group for you.")
@@ -76,7 +81,9 @@ def assignment_accept_any(*, hit_type_id: int, worker: Worker) -> Assignment:
 def _accept_unlocked(hit_type_id: int, worker: Worker) -> Assignment | None:
     """Take a HIT that nobody else is just taking, without waiting for anybody."""
     hit = _open_hits(hit_type_id, worker).select_for_update(skip_locked=True, of=("self",)).first()
-    return assignment_accept(hit_id=hit.pk, worker=worker) if hit else None
+    if hit is None:
+        return None
+    return assignment_accept(hit_id=hit.pk, worker=worker, qualified_for=hit_type_id)
 
 
 def _open_hits(hit_type_id: int, worker: Worker) -> QuerySet[HIT]:

@@ -107,7 +107,7 @@ def hit_refresh(*, hit: HIT, now: datetime) -> Places:
     """Bring a locked HIT's status and held money in line with its clock and assignments."""
     places = places_of(hit)
     expired = hit.expires_at <= now
-    before = hit.status
+    before, was_reviewing = hit.status, hit.reviewing
     hit.status = hit_status(
         places,
         expired=expired,
@@ -116,7 +116,9 @@ def hit_refresh(*, hit: HIT, now: datetime) -> Places:
     ).value
     if hit.status in (HITStatus.ASSIGNABLE, HITStatus.UNASSIGNABLE):
         hit.reviewing = False
-    hit.save(update_fields=["status", "reviewing"])
+    # Most calls change neither, and a row that is written for nothing must be cleaned up later.
+    if (hit.status, hit.reviewing) != (before, was_reviewing):
+        hit.save(update_fields=["status", "reviewing"])
     open_places = places.accepted + places.submitted
     if not expired and hit.disposed_at is None:
         open_places += places.free

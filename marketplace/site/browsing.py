@@ -90,9 +90,10 @@ def accept(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
     hit_type = _hit_type(number)
     if hit_type is None:
         return notice(request, worker, NO_GROUP, NO_GROUP_TEXT, status=404)
-    hit = hit_to_preview(worker, hit_type, request.POST.get("hit", ""))
+    asked = request.POST.get("hit", "")
+    hit = hit_to_preview(worker, hit_type, asked) if asked else None
     try:
-        if hit is not None and hit.hit_id == request.POST.get("hit"):
+        if hit is not None and hit.hit_id == asked:
             try:
                 made = assignment_accept(hit_id=hit.pk, worker=worker)
             except WorkRefusedError:  # somebody was quicker: another of the group will do

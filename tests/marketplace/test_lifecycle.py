@@ -3,8 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.db.models import F, Sum
-from django.test.utils import override_settings
+from django.test.utils import CaptureQueriesContext, override_settings
 
 from marketplace.actions.assignments import (
     WorkRefusedError,
@@ -311,3 +312,27 @@ def test_any_hit_of_a_group(requester: Requester) -> None:
     assert taken == {hit.pk for hit in hits}
     with pytest.raises(WorkRefusedError, match="no more HITs in this group"):
         assignment_accept_any(hit_type_id=group, worker=worker)
+
+
+def test_a_check_made_for_another_type_does_not_count(requester: Requester) -> None:
+    hit, other, worker = make_hit(requester), make_hit(requester, reward=20), make_worker()
+    assert hit.hit_type_id != other.hit_type_id
+    WorkerBlock.objects.create(requester=requester, worker=worker, reason="spam")
+    with pytest.raises(WorkRefusedError, match="requester has asked"):
+        assignment_accept(hit_id=hit.pk, worker=worker, qualified_for=other.hit_type_id)
+
+
+def test_accepting_writes_the_hit_only_when_its_status_changes(requester: Requester) -> None:
+    hit = make_hit(requester, assignments=2)
+    written = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as captured:
+            assignment_accept_any(hit_type_id=hit.hit_type_id, worker=make_worker())
+        statements = [query["sql"] for query in captured]
+        written.append(sum(sql.startswith('UPDATE "marketplace_hit"') for sql in statements))
+        # What the worker may accept is looked up once.
+        assert sum('FROM "marketplace_workerblock"' in sql for sql in statements) == 1
+    # The second takes the last place, after which the HIT is open to nobody.
+    assert written == [0, 1]
+    hit.refresh_from_db()
+    assert hit.status == HITStatus.UNASSIGNABLE
