@@ -21,7 +21,7 @@ from annotation.actions.corpus import (
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
 from annotation.models import Campaign, Image
-from annotation.pipeline.corpus import CorpusImage, Problem
+from annotation.pipeline.corpus import CorpusImage, Problem, Problems
 from annotation.pipeline.facts import FactRefusedError
 from annotation.pipeline.importers import FORMATS, CorpusError, guess_format, read_corpus
 from annotation.pipeline.mentions import MENTION_DATA, MentionFinder
@@ -29,8 +29,6 @@ from annotation.pipeline.pictures import Picture, PictureError, find_picture, re
 
 BATCH = 200
 LARGE_IMPORT = 1000
-# A file with a wrong delimiter has a problem on every line: the first ones say it all.
-MOST_PROBLEMS = 50
 
 
 class Command(DatabaseCommand):
@@ -92,9 +90,9 @@ class Command(DatabaseCommand):
         check = _Check(path, format_, take, options["images"], campaign)
         check.run()
         self._report(check.problems)
-        if check.problems and not options["skip_bad"]:
+        if check.problems.count and not options["skip_bad"]:
             raise CommandError(
-                f"{len(check.problems):,} problems, nothing was imported. Mend them, or leave "
+                f"{check.problems.count:,} problems, nothing was imported. Mend them, or leave "
                 "the bad entries out with --skip-bad."
             )
         if options["dry_run"]:
@@ -114,14 +112,14 @@ class Command(DatabaseCommand):
             self.stdout.write(f"{imported.pictured:,} that were there got their photo.")
         if imported.unchanged:
             self.stdout.write(f"{imported.unchanged:,} were there already, unchanged.")
-        if check.problems:
-            self.stdout.write(f"{len(check.problems):,} bad entries left out.")
+        if check.problems.count:
+            self.stdout.write(f"{check.problems.count:,} bad entries left out.")
 
-    def _report(self, problems: list[Problem]) -> None:
-        for problem in problems[:MOST_PROBLEMS]:
+    def _report(self, problems: Problems) -> None:
+        for problem in problems.kept:
             self.stderr.write(str(problem))
-        if len(problems) > MOST_PROBLEMS:
-            self.stderr.write(f"… and {len(problems) - MOST_PROBLEMS:,} more")
+        if problems.count > len(problems.kept):
+            self.stderr.write(f"… and {problems.count - len(problems.kept):,} more")
 
     def _write(self, campaign: Campaign, check: "_Check", finder: MentionFinder) -> Imported:
         progress = Progress(sys.stderr, what="images imported", total=check.good)
@@ -151,7 +149,7 @@ class _Check:
         self.take = take
         self.photos = photos
         self.campaign = campaign
-        self.problems: list[Problem] = []
+        self.problems = Problems()
         self.bad: set[str] = set()
         self.pictures: dict[str, Picture] = {}
         self.good = 0
@@ -186,7 +184,7 @@ class _Check:
     def _good_items(self) -> Iterator[CorpusImage]:
         for item in self._read():
             if isinstance(item, Problem):
-                self.problems.append(item)
+                self.problems.add(item)
             else:
                 yield item
 
@@ -208,7 +206,7 @@ class _Check:
 
     def _is_bad(self, image: CorpusImage, why: str) -> None:
         self.bad.add(image.name)
-        self.problems.append(Problem(file=str(self.path), place=f"image {image.name}", why=why))
+        self.problems.add(Problem(file=str(self.path), place=f"image {image.name}", why=why))
 
 
 def batches(items: Iterable[Any]) -> Iterator[list[Any]]:
