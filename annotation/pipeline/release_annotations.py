@@ -125,7 +125,7 @@ def _names_problem(chains: tuple[int, ...]) -> str | None:
         if not 1 <= chain <= LARGEST_NUMBER:
             return f"{chain} is no chain id of an <object>"
     if len(set(chains)) != len(chains):
-        return f"an <object> names a chain twice: {', '.join(map(str, chains))}"
+        return f"an <object> names a chain twice: {shorten(', '.join(map(str, chains)))}"
     return None
 
 
