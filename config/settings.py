@@ -289,6 +289,14 @@ if PRODUCTION:
     if flag("CHAINBOX_BEHIND_PROXY", default=False):
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
+# The largest form is an answer of a HIT: 2,000,000 bytes. A guide may have 256 KB, which a browser
+# sends as three times that where every sign is escaped.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+# No form takes files. Without this, any page that reads a form would keep them on the disk first.
+DATA_UPLOAD_MAX_NUMBER_FILES = 100
+FILE_UPLOAD_HANDLERS = ["config.uploads.SkippingHandler"]
+
 # --- Language, time, logs --------------------------------------------------------------------
 
 LANGUAGE_CODE = "en-gb"
