@@ -80,6 +80,8 @@ CHAINBOX_EXPERIMENTS_AT_ONCE = int(os.environ.get("CHAINBOX_EXPERIMENTS_AT_ONCE"
 MEDIA_URL = "/media/"
 # Photos have signed addresses that are good for no longer than this.
 CHAINBOX_PHOTO_URL_SECONDS = int(os.environ.get("CHAINBOX_PHOTO_URL_SECONDS") or 7200)
+# How much memory decoding one photo may take. A hostile one must not take all that there is.
+CHAINBOX_PHOTO_MEGABYTES = int(os.environ.get("CHAINBOX_PHOTO_MEGABYTES") or 190)
 STATIC_ROOT = CHAINBOX_VAR / "static"
 STATIC_URL = "/static/"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ ENTRY_DEPTH = 3
 LARGEST_ENTRY = 2**20
 
 _TOKEN = re.compile(
-    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:\\?\Z|"(?:[ \t\r\n]*+:)?)'  # a string, and whether it is a key
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:\\?\Z|"[ \t\r\n]*+:?)'  # a string, and whether it is a key
     rb"|[\[\]{}]"
     rb"|[0-9.eE+-]++",
     re.DOTALL,

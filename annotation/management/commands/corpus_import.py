@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from annotation.actions.campaigns import CampaignError, campaign_create
@@ -190,7 +191,10 @@ class _Check:
 
     def _check_picture(self, image: CorpusImage, photos: Path) -> None:
         try:
-            picture = read_picture(find_picture(photos, image.filename))
+            picture = read_picture(
+                find_picture(photos, image.filename),
+                max_memory=settings.CHAINBOX_PHOTO_MEGABYTES * 2**20,
+            )
         except PictureError as error:
             self._is_bad(image, str(error))
             return
