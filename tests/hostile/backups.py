@@ -83,14 +83,14 @@ CASES = [
     case("manifest of 600 MB in 0.6 MB", lambda: with_manifest(b" " * 600_000_000)),
     case("manifest of 60 MB of spaces", lambda: with_manifest(b" " * 60_000_000), "manifest"),
     case(
-        "manifest with 10 million names",
+        "manifest with 1.6 million names",
         lambda: with_manifest(
             manifest(more=', "missing": [' + ",".join(['"aa"'] * 1_600_000) + "]")
         ),
         "manifest",
     ),
     case(
-        "manifest with a million photos",
+        "manifest with 200,000 photos",
         lambda: with_manifest(manifest(photos=",".join([photo("a")] * 200_000))),
         "manifest",
     ),

@@ -22,13 +22,20 @@ def coco(images: str, annotations: str) -> str:
 
 
 def json_case(name: str, content: Callable[[], str], *says: str, format: str = "karpathy") -> Case:
-    return Case(name, file_of("corpus.json", content), corpus(format), ("corpus.json", *says))
+    return Case(
+        f"JSON: {name}", file_of("corpus.json", content), corpus(format), ("corpus.json", *says)
+    )
 
 
 def text_case(
     name: str, content: Callable[[], str | bytes], *says: str, format: str, file: str = "corpus.txt"
 ) -> Case:
-    return Case(name, file_of(file, content), corpus(format), (file, *says) if says else ())
+    return Case(
+        f"{format}: {name}",
+        file_of(file, content),
+        corpus(format),
+        (file, *says) if says else (),
+    )
 
 
 def guessed(name: str, content: Callable[[], str], *says: str) -> Case:
@@ -90,7 +97,7 @@ JSON = [
     json_case("string that is never closed", lambda: karpathy('"') + "a" * 20_000_000, "line 1"),
     json_case("key of 10 MB", lambda: karpathy(f'{{"{"k" * 10_000_000}": 1}}'), "line 1"),
     json_case(
-        "image with ten million captions",
+        "image with five million captions",
         lambda: karpathy(image(",".join(["0"] * 5_000_000))),
         "line 1",
     ),
@@ -100,7 +107,7 @@ JSON = [
         "line 1",
     ),
     json_case(
-        "image with a million keys",
+        "image with 800,000 keys",
         lambda: karpathy(image(GOOD, "".join(f'"{n}": [], ' for n in range(800_000)))),
         "line 1",
     ),
@@ -234,7 +241,7 @@ TOKENS = [
         format="flickr30k",
     ),
     text_case(
-        "image with a million captions",
+        "image with 200,000 captions",
         lambda: "".join(f"a.jpg#{n}\tA .\n" for n in range(200_000)),
         "captions",
         format="flickr30k",

@@ -331,7 +331,7 @@ STORES = [
     case("photo table", "nested arrays", "photos.json", lambda: '{"a": ' + "[" * 400_000),
     case(
         "photo table",
-        "two million photos",
+        "a million photos",
         "photos.json",
         lambda: "{" + ",".join(f'"{n}":["",0,0,""]' for n in range(1_000_000)) + "}",
     ),

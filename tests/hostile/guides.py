@@ -17,13 +17,13 @@ def guide(name: str, content: Callable[[], str | bytes], *says: str) -> Case:
         file_of("links.toml", content)(folder)
         return folder
 
-    return Case(name, make, guides, ("links.toml", *says))
+    return Case(f"guide: {name}", make, guides, ("links.toml", *says))
 
 
 def question(
     name: str, content: Callable[[], str | bytes], *says: str, file: str = "g.jsonl"
 ) -> Case:
-    return Case(name, file_of(file, content), gold, (file, *says))
+    return Case(f"question: {name}", file_of(file, content), gold, (file, *says))
 
 
 def line(more: str) -> str:
@@ -57,8 +57,8 @@ GUIDES = [
         lambda: "".join(f"{'.'.join('abcdefghijklmnopqrst')}.k{n} = 1\n" for n in range(4500)),
         "links.toml",
     ),
-    guide("30,000 tables", lambda: "".join(f"[t{n}]\n" for n in range(25_000)), "links.toml"),
-    guide("60,000 tables in a list", lambda: HEAD + "[[examples]]\n" * 19_000, "examples"),
+    guide("25,000 tables", lambda: "".join(f"[t{n}]\n" for n in range(25_000)), "links.toml"),
+    guide("19,000 tables in a list", lambda: HEAD + "[[examples]]\n" * 19_000, "examples"),
     guide("integer of 200,000 digits", lambda: f"a = {'1' * 200_000}", "links.toml"),
     guide(
         "string of escapes",
@@ -90,7 +90,7 @@ QUESTIONS = [
         file="g.csv",
     ),
     question(
-        "row of a million bars",
+        "row of 900,000 bars",
         lambda: "stage,image,answer,phrases\nlinks,a,yes," + "|" * 900_000,
         "line 2",
         file="g.csv",

@@ -65,7 +65,7 @@ CASES = [
     *case("caption of a million words", SENTENCES, lambda: "aa " * 1_000_000 + "a", "line 1"),
     *case("a million captions", SENTENCES, lambda: "a b\n" * 1_000_000, "captions"),
     *case(
-        "phrase of 3 MB of types",
+        "phrase of 25,000 types",
         SENTENCES,
         lambda: "[/EN#1/" + "people/" * 25_000 + "x a]",
         "line 1",
@@ -106,7 +106,7 @@ CASES = [
         "twice",
     ),
     *case(
-        "7,000 objects",
+        "6,000 objects",
         XML,
         lambda: (
             USUAL
