@@ -83,6 +83,8 @@ CHAINBOX_EXPERIMENTS_AT_ONCE = int(os.environ.get("CHAINBOX_EXPERIMENTS_AT_ONCE"
 MEDIA_URL = "/media/"
 # Photos have signed addresses that are good for no longer than this.
 CHAINBOX_PHOTO_URL_SECONDS = int(os.environ.get("CHAINBOX_PHOTO_URL_SECONDS") or 7200)
+# How much memory decoding one photo may take. A hostile one must not take all that there is.
+CHAINBOX_PHOTO_MEGABYTES = int(os.environ.get("CHAINBOX_PHOTO_MEGABYTES") or 190)
 STATIC_ROOT = CHAINBOX_VAR / "static"
 STATIC_URL = "/static/"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
@@ -338,6 +340,14 @@ if PRODUCTION:
     # Only behind a proxy that always sets or strips this header; otherwise a client could forge it.
     if _BEHIND_PROXY:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# The largest form is an answer of a HIT: 2,000,000 bytes. A guide may have 256 KB, which a browser
+# sends as three times that where every sign is escaped.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+# No form takes files. Without this, any page that reads a form would keep them on the disk first.
+DATA_UPLOAD_MAX_NUMBER_FILES = 100
+FILE_UPLOAD_HANDLERS = ["config.uploads.SkippingHandler"]
 
 # --- Language, time, logs --------------------------------------------------------------------
 

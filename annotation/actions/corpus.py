@@ -1,6 +1,6 @@
 """Importing a corpus: batches of images with captions, mentions and what annotation they bring."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -70,7 +70,6 @@ def conflicts(
     return found
 
 
-@transaction.atomic
 def images_import(
     *,
     campaign: models.Campaign,
@@ -85,6 +84,39 @@ def images_import(
     contradicts itself. PhotoChangedError: a photo is not the one that was checked. All name the
     image or the photo.
     """
+    # Before the transaction: nobody is to wait for captions to be taken apart.
+    mentions = _mentions_find(campaign, batch, finder)
+    return _batch_import(campaign, batch, take, mentions)
+
+
+def _mentions_find(
+    campaign: models.Campaign, batch: Sequence[ImageToImport], finder: MentionFinder
+) -> dict[str, tuple[Mention, ...]]:
+    """Return the mentions of the images that are not there yet, by name."""
+    names = [item.image.name for item in batch]
+    there = set(
+        models.Image.objects.filter(campaign=campaign, name__in=names).values_list(
+            "name", flat=True
+        )
+    )
+    return {
+        item.image.name: (
+            find_mentions(item.image.captions, finder)
+            if item.image.mentions is None
+            else item.image.mentions
+        )
+        for item in batch
+        if item.image.name not in there
+    }
+
+
+@transaction.atomic
+def _batch_import(
+    campaign: models.Campaign,
+    batch: Sequence[ImageToImport],
+    take: Take,
+    mentions: Mapping[str, tuple[Mention, ...]],
+) -> Imported:
     version = campaign.current_settings
     assert version is not None  # every campaign is made with settings
     existing = _existing(campaign, [item.image.name for item in batch])
@@ -105,7 +137,7 @@ def images_import(
             picture_store(item.picture)
             healed += 1
     fresh = [item for item in batch if item.image.name not in existing]
-    _images_create(campaign, version, fresh, take, finder)
+    _images_create(campaign, version, fresh, take, mentions)
     return Imported(
         added=len(fresh),
         pictured=pictured,
@@ -128,7 +160,7 @@ def _images_create(
     version: models.CampaignSettings,
     items: Sequence[ImageToImport],
     take: Take,
-    finder: MentionFinder,
+    found: Mapping[str, tuple[Mention, ...]],
 ) -> None:
     images = models.Image.objects.bulk_create(_image_row(campaign, version, i) for i in items)
     captions: list[models.Caption] = []
@@ -139,9 +171,7 @@ def _images_create(
     settings = version.settings
     for row, item in zip(images, items, strict=True):
         image = item.image
-        spans = image.mentions
-        if spans is None:
-            spans = find_mentions(image.captions, finder)
+        spans = found[image.name]
         captions += (
             models.Caption(image=row, number=c.number, text=c.text) for c in image.captions
         )

@@ -9,7 +9,7 @@ from django.db import transaction
 from annotation import models
 from annotation.actions.gold import Stored, batches, store_batch
 from annotation.actions.gold_making import Making, gold_of_images
-from annotation.pipeline.corpus import CorpusImage, Problem
+from annotation.pipeline.corpus import CorpusImage, Problem, Problems
 from annotation.pipeline.facts import FactRefusedError
 from annotation.pipeline.gold import GOLD_STAGES, Gold
 from annotation.pipeline.gold_known import OtherImageError, known_release
@@ -24,14 +24,17 @@ IMAGES_AT_ONCE = 100
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """How many were added, how many were there already, and what is wrong with the others."""
+    """How many were added, how many were there already, and how many are bad.
+
+    `problems` says what is wrong with the first of these.
+    """
 
     added: int
     known: int
+    bad: int
     problems: tuple[Problem, ...]
 
 
-@transaction.atomic
 def gold_import(
     *,
     campaign: models.Campaign,
@@ -39,10 +42,26 @@ def gold_import(
     skip_bad: bool = False,
     dry_run: bool = False,
 ) -> Imported:
-    """Take in the questions of a file: all, or with `skip_bad` those that are good."""
-    problems: list[Problem] = []
+    """Take in the questions of a file: all, or with `skip_bad` those that are good.
+
+    The file is read to its end before the transaction: nobody is to wait for it to be parsed.
+    """
+    problems = Problems()
+    read = list(_good(lines, problems))
+    return _lines_store(campaign, read, problems, skip_bad=skip_bad, dry_run=dry_run)
+
+
+@transaction.atomic
+def _lines_store(
+    campaign: models.Campaign,
+    lines: list[GoldLine],
+    problems: Problems,
+    *,
+    skip_bad: bool,
+    dry_run: bool,
+) -> Imported:
     stored = Stored()
-    for batch in batches(_good(lines, problems), LINES_AT_ONCE):
+    for batch in batches(lines, LINES_AT_ONCE):
         images = _images(campaign, {line.written.image for line in batch})
         golds: list[Gold] = []
         line_of: dict[tuple[str, str], GoldLine] = {}
@@ -50,19 +69,18 @@ def gold_import(
             try:
                 gold = gold_of(line.written, _find(images, line.written.image).stored_state.state)
             except GoldLineError as error:
-                problems.append(line.problem(str(error)))
+                problems.add(line.problem(str(error)))
                 continue
             golds.append(gold)
             line_of[gold.key, gold.answer] = line
         result = store_batch(campaign, golds, images)
         for refused in result.refused:
             line = line_of[refused.gold.key, refused.gold.answer]
-            problems.append(line.problem(refused.why))
+            problems.add(line.problem(refused.why))
         stored += result
     return _finish(stored, problems, skip_bad=skip_bad, dry_run=dry_run)
 
 
-@transaction.atomic
 def gold_import_release(
     *,
     campaign: models.Campaign,
@@ -77,10 +95,11 @@ def gold_import_release(
     """Make verification questions of a release, about those of its images that are ours.
 
     It is bad if one of them is another image here than there. `done` is called after each image.
+    The questions are made before the transaction, which only stores them.
     """
-    problems: list[Problem] = []
-    stored = Stored()
+    problems = Problems()
     making = Making(campaign, tuple(stages), most_per_answer, per_image)
+    made: list[list[Gold]] = []
     for batch in batches(_good(images, problems), IMAGES_AT_ONCE):
         if making.is_done:
             break
@@ -95,26 +114,44 @@ def gold_import_release(
             try:
                 known = known_release(row.stored_state.state, image)
             except (OtherImageError, FactRefusedError) as error:
-                problems.append(Problem(f"image {image.name}", "", str(error)))
+                problems.add(Problem(f"image {image.name}", "", str(error)))
                 continue
             golds += making.of_image([known], there[row.pk])
         making.random.shuffle(golds)
-        stored += store_batch(campaign, golds, ours)
+        made.append(golds)
+    return _made_store(campaign, made, problems, skip_bad=skip_bad, dry_run=dry_run)
+
+
+@transaction.atomic
+def _made_store(
+    campaign: models.Campaign,
+    made: list[list[Gold]],
+    problems: Problems,
+    *,
+    skip_bad: bool,
+    dry_run: bool,
+) -> Imported:
+    stored = Stored()
+    for golds in made:
+        # The images as they are now: one may have been withdrawn, or cut anew, since.
+        stored += store_batch(campaign, golds, _images(campaign, {gold.image for gold in golds}))
     return _finish(stored, problems, skip_bad=skip_bad, dry_run=dry_run)
 
 
-def _finish(stored: Stored, problems: list[Problem], *, skip_bad: bool, dry_run: bool) -> Imported:
+def _finish(stored: Stored, problems: Problems, *, skip_bad: bool, dry_run: bool) -> Imported:
     """Leave everything as it was, if nothing is to be imported."""
-    if dry_run or (problems and not skip_bad):
+    if dry_run or (problems.count and not skip_bad):
         transaction.set_rollback(True)
-    return Imported(added=stored.added, known=stored.known, problems=tuple(problems))
+    return Imported(
+        added=stored.added, known=stored.known, bad=problems.count, problems=tuple(problems.kept)
+    )
 
 
-def _good(items: Iterable[T | Problem], problems: list[Problem]) -> Iterator[T]:
+def _good(items: Iterable[T | Problem], problems: Problems) -> Iterator[T]:
     """Pass on what could be read, and keep the rest."""
     for item in items:
         if isinstance(item, Problem):
-            problems.append(item)
+            problems.add(item)
         else:
             yield item
 

@@ -10,11 +10,10 @@ from annotation.pipeline.guides import (
     GuideError,
     Lesson,
     StageGuide,
+    campaign_guide,
     guide_file,
     lesson_shown,
     read_consent,
-    read_stage_guide,
-    shipped_guide,
     shipped_source,
 )
 from annotation.pipeline.questions import Stage
@@ -56,17 +55,26 @@ def guide_save(
     return saved.row
 
 
-@transaction.atomic
 def guides_save_all(
     *,
     campaign: models.Campaign,
     sources: Mapping[str, str],
     seen: Mapping[str, int] | None = None,
 ) -> list[SavedGuide]:
-    """Save the texts of several topics, all or none."""
+    """Save the texts of several topics, all or none.
+
+    They are read and checked before the transaction: nobody is to wait for a text to be parsed.
+    """
     guides_check(campaign=campaign, sources=sources)
+    return _store(campaign, sources, seen or {})
+
+
+@transaction.atomic
+def _store(
+    campaign: models.Campaign, sources: Mapping[str, str], seen: Mapping[str, int]
+) -> list[SavedGuide]:
     current = _lock(campaign)
-    for topic, version in (seen or {}).items():
+    for topic, version in seen.items():
         row = current.get(topic)
         if row is not None and row.version != version and row.source != sources[topic]:
             raise GuideChangedError(row)
@@ -105,7 +113,7 @@ def guides_check(*, campaign: models.Campaign, sources: Mapping[str, str]) -> No
                 read_consent(source)
             elif topic in TOPICS:
                 stage = Stage(topic)
-                guides[stage] = read_stage_guide(source, stage, shipped_guide(stage))
+                guides[stage] = campaign_guide(source, stage)
             else:
                 known = ", ".join(TOPICS)
                 problems.append(f"{guide_file(topic)}: there is no such topic; there are: {known}")

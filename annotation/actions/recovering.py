@@ -23,10 +23,12 @@ class _FormAnswer(Answer, frozen=True, kw_only=True):
     milliseconds: Annotated[int, msgspec.Meta(ge=0, le=86_400_000)] = 0
 
 
+# As much as the page itself may send.
+LONGEST_FORM = 256 * 1024
+
 _decode = msgspec.json.Decoder(tuple[_FormAnswer, ...])
 
 
-@transaction.atomic
 def sitting_recover(
     *, hit: models.Hit, proof: str, fields: Mapping[str, str], submitted_at: datetime
 ) -> models.Sitting | None:
@@ -38,18 +40,37 @@ def sitting_recover(
     number = fields.get("sitting", "")
     if not number.isdecimal() or len(number) > 18:
         return None
+    # Before the sitting is locked: nobody is to wait for a form to be parsed.
+    return _recover(hit, proof, int(number), _answers(fields.get("answers", "")), submitted_at)
+
+
+def _answers(text: str) -> tuple[_FormAnswer, ...] | None:
+    if len(text) > LONGEST_FORM:
+        return None
+    try:
+        return _decode.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+@transaction.atomic
+def _recover(
+    hit: models.Hit,
+    proof: str,
+    number: int,
+    given: tuple[_FormAnswer, ...] | None,
+    submitted_at: datetime,
+) -> models.Sitting | None:
     sitting = (
         models.Sitting.objects.select_for_update(of=("self",))
         .select_related("campaign__current_settings", "worker", "guide")
-        .filter(pk=int(number), proof=proof)
+        .filter(pk=number, proof=proof)
         .filter(campaign=hit.campaign_id, stage=hit.stage, kind=hit.kind)
         .first()
     )
     if sitting is None or sitting.status == SittingStatus.FINISHED:
         return sitting
-    try:
-        given = _decode.decode(fields.get("answers", ""))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    if given is None:
         return None
     # Comments are never in the form.
     answers = {one.number: replace(one, comment="") for one in given}

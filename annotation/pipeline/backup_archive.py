@@ -18,6 +18,17 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import msgspec
 
+from annotation.pipeline.backup_limits import (
+    BATCH_BYTES,
+    LONGEST_ROW,
+    MOST_MEMBERS,
+    BackupLimitError,
+    check_contents,
+    check_manifest,
+    check_manifest_size,
+    check_row,
+    check_unfolding,
+)
 from files.whole import whole_file
 
 FORMAT = 1
@@ -130,6 +141,8 @@ def table_write(
 def photo_write(archive: ZipFile, name: str, chunks: Iterable[bytes]) -> Photo:
     """Write a photo; as it is, since photos are compressed already."""
     name_check(name)
+    if len(archive.filelist) >= MOST_MEMBERS:
+        raise BackupError(f"a backup holds at most {MOST_MEMBERS:,} photos and tables")
     size, digest = 0, hashlib.sha256()
     with _member(archive, photo_member(name), ZIP_STORED) as out:
         for chunk in chunks:
@@ -166,7 +179,7 @@ class Backup:
     def check(self, step: Callable[[int], None]) -> None:
         """Compare every table and photo with its checksum; `step` counts rows and photos."""
         for table in self.manifest.tables:
-            self._digest_check(table_member(table.name), table.sha256)
+            self._rows_check(table)
             step(table.rows)
         for photo in self.manifest.photos:
             self._digest_check(photo_member(photo.name), photo.sha256)
@@ -174,18 +187,19 @@ class Backup:
 
     def batches(self, table: Table, size: int) -> Iterator[list[list[Any]]]:
         """Yield a table's rows, `size` at a time."""
-        rows, batch = 0, list[list[Any]]()
+        rows, filled, batch = 0, 0, list[list[Any]]()
         decoder = msgspec.json.Decoder(list[Any])
-        with self._damage(table.name), self._open(table_member(table.name)) as stream:
-            for line in stream:
+        with self._damage(table.name):
+            for line in self._lines(table):
                 row = decoder.decode(line)
                 if len(row) != len(table.columns):
                     raise BackupError(f"{self.path}: a row of {table.name} has other columns")
                 batch.append(row)
                 rows += 1
-                if len(batch) == size:
+                filled += len(line)
+                if len(batch) == size or filled > BATCH_BYTES:
                     yield batch
-                    batch = []
+                    filled, batch = 0, []
         if rows != table.rows:
             raise BackupError(f"{self.path}: {table.name} has {rows} rows instead of {table.rows}")
         if batch:
@@ -199,7 +213,10 @@ class Backup:
         if MANIFEST not in self._archive.namelist():
             raise BackupError(f"{self.path} is no backup of Chainbox: it has no {MANIFEST}")
         with self._damage(MANIFEST):
+            members = len(self._archive.filelist)
+            check_manifest_size(self._archive.getinfo(MANIFEST), members)
             encoded = self._archive.read(MANIFEST)
+            check_manifest(encoded, members)
             format_ = msgspec.json.decode(encoded, type=_Format).format
             if format_ != FORMAT:
                 raise BackupError(
@@ -209,18 +226,38 @@ class Backup:
 
     def _members_check(self) -> None:
         names = self._archive.namelist()
-        expected = [MANIFEST]
-        for table in self.manifest.tables:
-            name_check(table.name)
-            expected.append(table_member(table.name))
-        for photo in self.manifest.photos:
-            name_check(photo.name)
-            expected.append(photo_member(photo.name))
-        missing = sorted(set(expected) - set(names))
-        if missing:
-            raise BackupError(f"{self.path} is damaged: {missing[0]} is missing")
-        if sorted(names) != sorted(expected):
+        unexpected = set(names) - {MANIFEST}
+        twice = len(set(names)) < len(names)
+        for name, member in self._members():
+            if not SAFE_NAME.fullmatch(name):
+                raise BackupError(f"{self.path}: {name!r} is no name for a table or photo")
+            if member not in unexpected:
+                what = "is named twice" if member in self._archive.NameToInfo else "is missing"
+                raise BackupError(f"{self.path} is damaged: {member} {what}")
+            unexpected.discard(member)
+        if unexpected or twice:
             raise BackupError(f"{self.path} holds files that its manifest does not name")
+
+    def _members(self) -> Iterator[tuple[str, str]]:
+        for table in self.manifest.tables:
+            yield table.name, table_member(table.name)
+        for photo in self.manifest.photos:
+            yield photo.name, photo_member(photo.name)
+
+    def _lines(self, table: Table) -> Iterator[bytes]:
+        with self._open(table_member(table.name)) as stream:
+            while line := stream.readline(LONGEST_ROW + 1):
+                check_row(line)
+                yield line
+
+    def _rows_check(self, table: Table) -> None:
+        digest = hashlib.sha256()
+        member = table_member(table.name)
+        with self._damage(member):
+            for line in self._lines(table):
+                digest.update(line)
+        if digest.hexdigest() != table.sha256:
+            raise BackupError(f"{self.path} is damaged: {member} is not what was written")
 
     def _digest_check(self, member: str, expected: str) -> None:
         digest = hashlib.sha256()
@@ -254,7 +291,11 @@ def backup_open(path: Path) -> Iterator[Backup]:
     if not path.is_file():
         raise BackupError(f"there is no file {path}")
     try:
+        check_contents(path)
         archive = ZipFile(path)
+        check_unfolding(archive, path.stat().st_size)
+    except BackupLimitError as error:
+        raise BackupError(f"{path} is no backup of Chainbox: {error}") from error
     except (BadZipFile, struct.error, OSError, ValueError, NotImplementedError) as error:
         raise BackupError(f"{path} is no backup, or is cut off or damaged: {error}") from error
     with archive:

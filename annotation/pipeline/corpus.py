@@ -39,6 +39,24 @@ class Problem(msgspec.Struct, frozen=True):
         )
 
 
+class Problems:
+    """Problems as they are found: all are counted, and only the first are kept.
+
+    A file with a wrong delimiter has one on every line: the first ones say it all.
+    """
+
+    MOST_KEPT = 50
+
+    def __init__(self) -> None:
+        self.kept: list[Problem] = []
+        self.count = 0
+
+    def add(self, problem: Problem) -> None:
+        self.count += 1
+        if len(self.kept) < self.MOST_KEPT:
+            self.kept.append(problem)
+
+
 class MentionedChain(msgspec.Struct, frozen=True):
     """A mention beside the chain id that the corpus gives it."""
 

@@ -50,16 +50,18 @@ def type_file(entity_type: str) -> str:
 class TypeDictionary(msgspec.Struct, frozen=True):
     """Entries (case-folded, one space between words) with their types, and the colour terms.
 
-    What is left out has the types `("notvisual",)`.
+    What is left out has the types `("notvisual",)`. No entry has more words than `most_words`.
     """
 
     entries: Mapping[str, tuple[str, ...]]
     colours: frozenset[str]
+    most_words: int
 
     def types(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return the types of a chunk, by its longest entry."""
         folded = [word.casefold() for word in words]
-        for start in range(len(folded)):
+        # A chunk may have thousands of words, an entry has few: no longer ending can be one.
+        for start in range(max(0, len(folded) - self.most_words), len(folded)):
             types = self.entries.get(" ".join(folded[start:]))
             if types is not None:
                 return types
@@ -82,7 +84,11 @@ def read_dictionary(folder: Path) -> TypeDictionary:
     entries = {entry: in_written_order(types) for entry, types in listed.items()}
     for entry in read_entries(folder / LEFT_OUT_FILE):
         entries[entry] = (NOT_VISUAL,)
-    return TypeDictionary(entries=entries, colours=frozenset(read_entries(folder / COLOURS_FILE)))
+    return TypeDictionary(
+        entries=entries,
+        colours=frozenset(read_entries(folder / COLOURS_FILE)),
+        most_words=max((entry.count(" ") + 1 for entry in entries), default=0),
+    )
 
 
 def read_entries(path: Path) -> list[str]:

@@ -3,7 +3,6 @@
 One question a line, as JSON, or as a row of a CSV file: see docs/trust.md.
 """
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,14 +14,18 @@ from annotation.pipeline.corpus import Problem
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.gold import Gold, GoldSource, gold_problem
 from annotation.pipeline.guides import find_phrase
-from annotation.pipeline.importers.captions_csv import header_columns, plain_csv_error
-from annotation.pipeline.importers.checks import CorpusError
-from annotation.pipeline.importers.rows import read_lines
+from annotation.pipeline.importers.captions_csv import header_columns
+from annotation.pipeline.importers.checks import CorpusError, mostly_good
+from annotation.pipeline.importers.csv_rows import csv_rows
+from annotation.pipeline.importers.rows import read_lines, unreadable
 from annotation.pipeline.plain_errors import plain_error
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.showing import Mark, Shown
 from annotation.pipeline.state import ImageState
 
+# A file is read whole before any of it is stored: see `gold_import`.
+LARGEST_FILE = 16 * 2**20
+LONGEST_QUESTION = 2**16
 COLUMNS = ("stage", "image", "answer", "phrases", "boxes", "candidate", "kind")
 _REQUIRED = COLUMNS[:4]
 # A phrase's words, or its tokens: the first, from 0, and the one after the last.
@@ -71,13 +74,25 @@ def read_gold(path: Path) -> Iterator[GoldLine | Problem]:
 
     CorpusError: the file cannot be read at all.
     """
+    _check_file(path)
     empty = True
     rows = _csv_rows(path) if _is_csv(path) else _json_rows(path)
-    for item in rows:
+    for item in mostly_good(rows):
         empty = False
         yield item
     if empty:
         yield Problem(str(path), "", "there is no question in it")
+
+
+def _check_file(path: Path) -> None:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if size > LARGEST_FILE:
+        raise CorpusError(
+            f"{path}: the file is larger than {LARGEST_FILE // 2**20} MB; import it in parts"
+        )
 
 
 def _is_csv(path: Path) -> bool:
@@ -96,6 +111,13 @@ def _json_rows(path: Path) -> Iterator[GoldLine | Problem]:
     for number, line in read_lines(path):
         if not line.strip():
             continue
+        if len(line) > LONGEST_QUESTION:
+            yield Problem(
+                str(path),
+                f"line {number}",
+                f"the question has more than {LONGEST_QUESTION:,} characters",
+            )
+            continue
         try:
             yield GoldLine(str(path), number, msgspec.json.decode(line, type=WrittenGold))
         except msgspec.ValidationError as error:
@@ -105,22 +127,17 @@ def _json_rows(path: Path) -> Iterator[GoldLine | Problem]:
 
 
 def _csv_rows(path: Path) -> Iterator[GoldLine | Problem]:
-    lines = ((number, line) for number, line in read_lines(path))
+    lines = read_lines(path)
     number, header = next((item for item in lines if item[1].strip()), (1, ""))
     delimiter, columns = header_columns(header)
     _check_columns(path, number, columns)
-    reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
-    while True:
-        first = number + reader.line_num + 1
+    for item in csv_rows(path, lines, delimiter):
+        if isinstance(item, Problem):
+            yield item
+            continue
+        first, fields = item
         try:
-            fields = next(reader, None)
-            if fields is None:
-                return
-            if fields:
-                yield GoldLine(str(path), first, _csv_gold(columns, fields))
-        except csv.Error as error:
-            why = plain_csv_error(error, first, number + reader.line_num)
-            yield Problem(str(path), f"line {first}", why)
+            yield GoldLine(str(path), first, _csv_gold(columns, fields))
         except GoldLineError as error:
             yield Problem(str(path), f"line {first}", str(error))
 

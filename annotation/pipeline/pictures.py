@@ -9,7 +9,17 @@ from PIL import Image
 from PIL.ImageFile import ImageFile
 from PIL.JpegImagePlugin import JpegImageFile
 from PIL.PngImagePlugin import PngImageFile
-from PIL.WebPImagePlugin import WebPImageFile
+
+from annotation.pipeline.picture_limits import (
+    MAX_BYTES,
+    MAX_MEMORY,
+    MAX_PIXELS,
+    PictureLimitError,
+    check_file,
+    check_memory,
+    check_size,
+    decoding_memory,
+)
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 # Of photos that are not accepted, so that `photo.gif` and `photo` still mean the same photo.
@@ -18,6 +28,8 @@ _GREY_MODES = ("1", "L", "LA", "La", "I", "F")
 _PNG_END = b"IEND\xaeB`\x82"
 _ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)
+# To how small a fraction of its sides a JPEG is decoded.
+_SCALE = 8
 
 
 class PictureError(ValueError):
@@ -41,49 +53,71 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 def read_picture(
-    path: Path, *, max_pixels: int = 100_000_000, max_bytes: int = 100 * 2**20
+    path: Path,
+    *,
+    max_pixels: int = MAX_PIXELS,
+    max_bytes: int = MAX_BYTES,
+    max_memory: int = MAX_MEMORY,
 ) -> Picture:
     """Read and decode a photo; raise PictureError unless it is a whole JPEG, PNG or WebP.
 
-    The format is that of the content, whatever the name. The size is checked before any pixel is
-    decoded. Several threads may read at once.
+    The format is that of the content, whatever the name. Size and memory are checked before any
+    pixel is decoded. Several threads may read at once.
     """
     content = _read(path, max_bytes)
-    # Pillow's own `open` only warns of a photo that is too large and takes a photo with a
-    # thumbnail for a format of its own; its readers, asked for directly, do neither.
-    format, reader = _reader(path, content)
     try:
-        with reader(BytesIO(content)) as image:
-            _check_size(path, image, max_pixels)
-            if getattr(image, "is_animated", False):
-                raise PictureError(f"{path}: it is animated; a photo is one still picture")
-            image.load()
-            if format == "PNG":  # decoding stops at the last pixel: the end may still be missing
-                _check_end(path, content)
-                with reader(BytesIO(content)) as again:
-                    again.verify()
-            width, height = image.size
-            depth = 1 if image.mode.partition(";")[0] in _GREY_MODES else 3
-            turned = _is_turned(image)
-    except PictureError:
-        raise
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise PictureError(f"{path}: it has too many pixels to be decoded safely") from error
-    except MemoryError as error:
-        raise PictureError(f"{path}: there is not enough memory to decode it") from error
-    except Exception as error:  # what a damaged file makes Pillow raise is not limited to any kind
-        raise PictureError(f"{path}: the {format} file is truncated or damaged: {error}") from error
+        reader = check_file(content, max_pixels=max_pixels, max_memory=max_memory)
+        width, height, depth, turned = _decode(reader, content, max_pixels, max_memory)
+    except (PictureLimitError, _DamagedError) as error:
+        raise PictureError(f"{path}: {error}") from error
     if turned:
         width, height = height, width
     return Picture(
         path=path,
-        format=format,
+        format=str(reader.format),
         width=width,
         height=height,
         depth=depth,
         sha256=hashlib.sha256(content).hexdigest(),
         size_bytes=len(content),
     )
+
+
+class _DamagedError(ValueError):
+    pass
+
+
+def _decode(
+    reader: type[ImageFile], content: bytes, max_pixels: int, max_memory: int
+) -> tuple[int, int, int, bool]:
+    """Return width, height, depth, and whether the photo is turned on its side."""
+    try:
+        with reader(BytesIO(content)) as image:
+            width, height = image.size
+            check_size(image.size, max_pixels)
+            check_memory(decoding_memory(image, content, scale=_SCALE), image.size, max_memory)
+            if getattr(image, "is_animated", False):
+                raise PictureLimitError("it is animated; a photo is one still picture")
+            if isinstance(image, JpegImageFile):
+                # All of the file is read all the same; only the pixels are fewer.
+                image.draft(None, (1, 1))
+            image.load()
+            if isinstance(image, PngImageFile):
+                # Decoding stops at the last pixel: the end may still be missing.
+                if _PNG_END not in content:
+                    raise _DamagedError("the PNG file is truncated or damaged: it has no end")
+                with reader(BytesIO(content)) as again:
+                    again.verify()
+            depth = 1 if image.mode.partition(";")[0] in _GREY_MODES else 3
+            return width, height, depth, _is_turned(image)
+    except (PictureLimitError, _DamagedError):
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise _DamagedError("it has too many pixels to be decoded safely") from error
+    except MemoryError as error:
+        raise _DamagedError("there is not enough memory to decode it") from error
+    except Exception as error:  # what a damaged file makes Pillow raise is not limited to any kind
+        raise _DamagedError(f"the {reader.format} file is truncated or damaged: {error}") from error
 
 
 def find_picture(directory: Path, filename: str) -> Path:
@@ -138,31 +172,6 @@ def _read(path: Path, max_bytes: int) -> bytes:
     if len(content) > max_bytes:
         raise PictureError(f"{path}: the file is larger than {max_bytes:,} bytes")
     return content
-
-
-def _reader(path: Path, content: bytes) -> tuple[str, type[ImageFile]]:
-    if content.startswith(b"\xff\xd8\xff"):
-        return "JPEG", JpegImageFile
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "PNG", PngImageFile
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "WEBP", WebPImageFile
-    raise PictureError(f"{path}: this is no JPEG, PNG or WebP, whatever its name says")
-
-
-def _check_size(path: Path, image: ImageFile, max_pixels: int) -> None:
-    width, height = image.size
-    if width < 1 or height < 1:
-        raise PictureError(f"{path}: it is {width} × {height}: there are no pixels")
-    if width * height > max_pixels:
-        raise PictureError(
-            f"{path}: it is {width} × {height}, which is more than {max_pixels:,} pixels"
-        )
-
-
-def _check_end(path: Path, content: bytes) -> None:
-    if _PNG_END not in content:
-        raise PictureError(f"{path}: the PNG file is truncated or damaged: it has no end")
 
 
 def _is_turned(image: ImageFile) -> bool:

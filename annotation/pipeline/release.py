@@ -57,6 +57,15 @@ SENTENCES = "Sentences"
 ANNOTATIONS = "Annotations"
 UNRELATED = "UNRELATED_CAPTIONS"
 
+# Bytes. An image's files are held in memory as a whole, and take many times their size.
+LARGEST_SENTENCES = 4 * 2**20
+LARGEST_ANNOTATION = 2**20
+LARGEST_LIST = 8 * 2**20
+LONGEST_SENTENCE = 200_000  # characters
+MOST_SENTENCES = 1000
+MOST_LISTED = 500_000
+MOST_UNRELATED = 1000
+
 
 def image_ids(directory: str | Path, split: str | None = None) -> list[str]:
     """Return the ids of a release's images, in the order of its split file.
@@ -108,9 +117,10 @@ def read_splits(directory: str | Path) -> dict[str, tuple[str, ...]]:
 def read_unrelated(directory: str | Path) -> dict[str, tuple[int, ...]]:
     """Return, per image, the numbers (from 1) of its captions that do not describe it."""
     path = Path(directory) / UNRELATED
-    unrelated: dict[str, tuple[int, ...]] = {}
+    # Numbers are the keys of a dictionary: each once, in their order.
+    unrelated: dict[str, dict[int, None]] = {}
     if not path.exists():
-        return unrelated
+        return {}
     for number, line in _entries(path):
         parts = line.split()
         if len(parts) != 2 or not re.fullmatch("[1-9][0-9]{0,8}", parts[1]):
@@ -120,22 +130,32 @@ def read_unrelated(directory: str | Path) -> dict[str, tuple[int, ...]]:
                 line=number,
             )
         image, sentence = _located(path, number, parts[0]), int(parts[1])
-        if sentence not in unrelated.get(image, ()):
-            unrelated[image] = (*unrelated.get(image, ()), sentence)
-    return unrelated
+        numbers = unrelated.setdefault(image, {})
+        numbers[sentence] = None
+        if len(numbers) > MOST_UNRELATED:
+            raise ReleaseError(
+                f"image {image} has more than {MOST_UNRELATED:,} captions here",
+                file=str(path),
+                line=number,
+            )
+    return {image: tuple(numbers) for image, numbers in unrelated.items()}
 
 
 def read_sentences(directory: str | Path, image: str) -> tuple[Sentence, ...]:
     """Return an image's captions with their phrases. Needs no Annotations."""
     path = _sentences_path(directory, image)
-    lines = _read(path).split("\n")
+    lines = _read(path, LARGEST_SENTENCES).split("\n")
     if lines[-1] == "":
         lines.pop()
     if not lines:
         raise ReleaseError("the file holds no caption", file=path)
+    if len(lines) > MOST_SENTENCES:
+        raise ReleaseError(f"the file has more than {MOST_SENTENCES:,} captions", file=path)
     sentences = []
     for number, line in enumerate(lines, start=1):
         try:
+            if len(line) > LONGEST_SENTENCE:
+                raise ReleaseError(f"the caption has more than {LONGEST_SENTENCE:,} characters")
             sentences.append(parse_sentence(line.removesuffix("\r")))
         except ReleaseError as error:
             raise error.located(path, number) from None
@@ -147,7 +167,7 @@ def read_image(directory: str | Path, image: str) -> ReleasedImage:
     sentences = read_sentences(directory, image)
     path = _annotation_path(directory, image)
     try:
-        annotation = parse_annotation(_read(path))
+        annotation = parse_annotation(_read(path, LARGEST_ANNOTATION))
     except ReleaseError as error:
         raise error.located(path) from None
     return ReleasedImage(
@@ -224,9 +244,14 @@ def _annotation_path(directory: str | Path, image: str) -> str:
 
 def _entries(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are neither empty nor a comment, with their numbers."""
-    for number, line in enumerate(_read(str(path)).split("\n"), start=1):
+    entries = 0
+    for number, line in enumerate(_read(str(path), LARGEST_LIST).split("\n"), start=1):
         entry = line.strip()
         if entry and not entry.startswith("#"):
+            entries += 1
+            if entries > MOST_LISTED:
+                why = f"the file has more than {MOST_LISTED:,} entries"
+                raise ReleaseError(why, file=str(path), line=number)
             yield number, entry
 
 
@@ -237,14 +262,16 @@ def _located(path: Path, number: int, image: str) -> str:
         raise error.located(str(path), number) from None
 
 
-def _read(path: str) -> str:
+def _read(path: str, most: int) -> str:
     try:
         with open(path, "rb") as file:
-            content = file.read()
+            content = file.read(most + 1)
     except FileNotFoundError:
         raise ReleaseError("the file is missing", file=path) from None
     except OSError as error:
         raise ReleaseError(f"cannot be read: {error.strerror}", file=path) from error
+    if len(content) > most:
+        raise ReleaseError(f"the file is larger than {most // 2**20} MB", file=path)
     try:
         return content.decode()
     except UnicodeDecodeError as error:

@@ -33,6 +33,7 @@ _OBJECT = re.compile(
 )
 _BETWEEN_NAMES = "</name>\n\t\t<name>"
 _TAIL = "</annotation>"
+_MOST_SHOWN = 20
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 _ESCAPES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 # Neither a path nor anything that XML cannot hold: readers join this name to a folder.
@@ -125,7 +126,9 @@ def _names_problem(chains: tuple[int, ...]) -> str | None:
         if not 1 <= chain <= LARGEST_NUMBER:
             return f"{chain} is no chain id of an <object>"
     if len(set(chains)) != len(chains):
-        return f"an <object> names a chain twice: {', '.join(map(str, chains))}"
+        more = ", …" if len(chains) > _MOST_SHOWN else ""
+        shown = ", ".join(map(str, chains[:_MOST_SHOWN]))
+        return f"an <object> names a chain twice: {shown}{more}"
     return None
 
 

@@ -1,9 +1,13 @@
 """Names for arrays, and reading and writing named arrays without running anything from a file."""
 
+import math
+import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from tokenize import TokenError
+from typing import IO, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -37,7 +41,10 @@ def read_arrays(
     Pickled content is refused, since it could run code.
     """
     try:
-        with numpy.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file:
+            _check_archive(file)
+            file.seek(0)
+            archive = numpy.load(file, allow_pickle=False)
             wanted = names + (maybe if any(name in archive for name in maybe) else ())
             missing = [name for name in wanted if name not in archive]
             if missing:
@@ -47,7 +54,44 @@ def read_arrays(
         raise ArrayFileError(f"{path}: the file is missing") from None
     except ArrayFileError:
         raise
-    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except (
+        *(ValueError, TypeError, SyntaxError, OSError, EOFError, AttributeError, RuntimeError),
+        *(
+            MemoryError,
+            OverflowError,
+            NotImplementedError,
+            zipfile.BadZipFile,
+            zlib.error,
+            TokenError,
+        ),
+    ) as error:
         raise ArrayFileError(
             f"{path}: this is no file of arrays, or a damaged one; make it anew ({error})"
         ) from error
+
+
+def _check_archive(file: IO[bytes]) -> None:
+    """Refuse an archive that would unfold, or that says more of an array than it holds of it."""
+    size = os.fstat(file.fileno()).st_size
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+            raise ValueError("its arrays are compressed, as ours are not")
+        if sum(member.file_size for member in members) > size:
+            raise ValueError("its arrays overlap")
+        for member in members:
+            with archive.open(member) as array:
+                _check_array(array, member.file_size)
+
+
+def _check_array(array: IO[bytes], size: int) -> None:
+    version = numpy.lib.format.read_magic(array)
+    read = {
+        (1, 0): numpy.lib.format.read_array_header_1_0,
+        (2, 0): numpy.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read is None:
+        raise ValueError(f"version {version} of numpy's format is not read")
+    shape, _, dtype = read(array)
+    if dtype.itemsize * math.prod(shape) > size:
+        raise ValueError("an array is smaller than it says")

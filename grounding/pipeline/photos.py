@@ -10,17 +10,24 @@ from pathlib import Path
 import msgspec
 from PIL import Image
 from PIL.ImageFile import ImageFile
-from PIL.JpegImagePlugin import JpegImageFile
-from PIL.PngImagePlugin import PngImageFile
-from PIL.WebPImagePlugin import WebPImageFile
 
+from annotation.pipeline.picture_limits import (
+    MAX_BYTES,
+    MAX_MEMORY,
+    MAX_PIXELS,
+    PictureLimitError,
+    check_file,
+    check_memory,
+    check_size,
+    decoding_memory,
+)
 from files.whole import make_folder, write_bytes
 from grounding.pipeline.errors import GroundingError
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 TABLE = "photos.json"
-MAX_PIXELS = 100_000_000
-MAX_BYTES = 100 * 2**20
+LARGEST_TABLE = 64 * 2**20
+MOST_LISTED = 500_000
 
 _ORIENTATION = 0x0112
 _TURNS = {
@@ -55,10 +62,14 @@ def photo_table(root: Path) -> dict[str, Photo]:
     """Return the photos by image id, as the last extraction into this store saw them."""
     path = Path(root) / TABLE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Photo])
+        with path.open("rb") as file:
+            content = file.read(LARGEST_TABLE + 1)
+        if len(content) > LARGEST_TABLE or content.count(b"[") > MOST_LISTED:
+            raise ValueError("it is too large")
+        return msgspec.json.decode(content, type=dict[str, Photo])
     except FileNotFoundError:
         return {}
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PhotoError(f"{path}: cannot be read ({error}); delete it to have it anew") from error
 
 
@@ -134,37 +145,26 @@ def read_photo(folder: Path, name: str, expected: str) -> Image.Image:
 def decode(content: bytes) -> Image.Image:
     """Return the RGB picture of a JPEG, PNG or WebP, turned as browsers show it.
 
-    Boxes are in the pixels that annotators saw, so the EXIF orientation counts. The size is
-    checked before any pixel is decoded. Several threads may decode at once.
+    Boxes are in the pixels that annotators saw, so the EXIF orientation counts. Size and memory
+    are checked before any pixel is decoded. Several threads may decode at once.
     """
-    # Pillow's own `open` warns of large photos through a setting that all threads share; its
-    # readers, asked for directly, do not.
-    reader = _reader(content)
     try:
+        reader = check_file(content, max_pixels=MAX_PIXELS)
         with reader(BytesIO(content)) as image:
-            width, height = image.size
-            if width * height > MAX_PIXELS:
-                raise PhotoError(
-                    f"it is {width} × {height}, which is more than {MAX_PIXELS:,} pixels"
-                )
-            image.load()
+            check_size(image.size, MAX_PIXELS)
             turn = _turn(image)
-            picture = image.convert("RGB")
-    except PhotoError:
-        raise
+            pixels = image.size[0] * image.size[1]
+            # Pictures of other colours are copied into RGB, and turning one makes another.
+            copies = (image.mode != "RGB") + (turn is not None)
+            memory = decoding_memory(image, content) + 4 * pixels * copies
+            check_memory(memory, image.size, MAX_MEMORY)
+            image.load()
+            picture = image if image.mode == "RGB" else image.convert("RGB")
+    except PictureLimitError as error:
+        raise PhotoError(str(error)) from error
     except Exception as error:  # what a damaged file makes Pillow raise is not limited to any kind
         raise PhotoError(f"the file is truncated or damaged: {error}") from error
     return picture if turn is None else picture.transpose(turn)
-
-
-def _reader(content: bytes) -> type[ImageFile]:
-    if content.startswith(b"\xff\xd8\xff"):
-        return JpegImageFile
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return PngImageFile
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return WebPImageFile
-    raise PhotoError("this is no JPEG, PNG or WebP, whatever its name says")
 
 
 def _turn(image: ImageFile) -> Image.Transpose | None:

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
@@ -15,6 +16,11 @@ from grounding.pipeline.relations import RelationFinder
 
 class BoxFileError(GroundingError):
     """A file of boxes cannot be used; the message names file, line and why."""
+
+
+# Characters. A row of numbers has fifty or so; an image may have thousands of boxes.
+_LONGEST_ROW = 10_000
+_LONGEST_LINE = 1 << 20
 
 
 class _BoxLine(msgspec.Struct, forbid_unknown_fields=True):
@@ -56,7 +62,11 @@ def read_boxes(path: Path) -> dict[str, list[Rect]]:
     boxes: dict[str, list[Rect]] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            entries = _csv(path, lines) if path.suffix == ".csv" else _json_lines(path, lines)
+            entries = (
+                _csv(path, _bounded(path, lines, _LONGEST_ROW))
+                if path.suffix == ".csv"
+                else _json_lines(path, _bounded(path, lines, _LONGEST_LINE))
+            )
             for number, image, rect in entries:
                 if rect.x1 < rect.x0 or rect.y1 < rect.y0:
                     raise BoxFileError(f"{path}, line {number}: the box ends before it starts")
@@ -68,8 +78,18 @@ def read_boxes(path: Path) -> dict[str, list[Rect]]:
     return {image: list(dict.fromkeys(rects)) for image, rects in boxes.items()}
 
 
+def _bounded(path: Path, lines: IO[str], longest: int) -> Iterator[str]:
+    number = 0
+    while line := lines.readline(longest + 1):
+        number += 1
+        if len(line) > longest:
+            raise BoxFileError(f"{path}, line {number}: the line is longer than {longest:,} signs")
+        yield line
+
+
 def _csv(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, str, Rect]]:
-    rows = csv.DictReader(lines)
+    # A quote has no place here: one that was never closed would take in the rest of the file.
+    rows = csv.DictReader(lines, quoting=csv.QUOTE_NONE)
     missing = {"image", *Rect._fields} - set(rows.fieldnames or ())
     if missing:
         raise BoxFileError(f"{path}, line 1: the header lacks {', '.join(sorted(missing))}")
@@ -88,7 +108,7 @@ def _json_lines(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, str, Re
             continue
         try:
             entry = msgspec.json.decode(line, type=_BoxLine)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise BoxFileError(f"{path}, line {number}: {error}") from error
         for corners in entry.boxes:
             yield number, entry.image, Rect(*corners)

@@ -31,6 +31,9 @@ WHOLE = (-1, -1, -1, -1)
 _HEADER = struct.Struct("<8sIIIIQ")
 _MAGIC = b"CHBXSHD1"
 _ALIGNMENT = 64
+# Keys and reasons are read as a whole. Extraction writes a few thousand rows.
+_MOST_KEYS = 1_000_000
+_LONGEST_REASONS = 16 << 20
 
 
 class StoreError(GroundingError):
@@ -104,6 +107,8 @@ def read_head(path: Path) -> ShardHead:
             magic, rows, refused, dimensions, itemsize, told = _HEADER.unpack(head)
             if magic != _MAGIC or itemsize not in (2, 4):
                 raise _damaged(path)
+            if rows + refused > _MOST_KEYS or told > _LONGEST_REASONS:
+                raise _damaged(path)
             start = _HEADER.size + (rows + refused) * KEY.itemsize
             features_at = start + -start % _ALIGNMENT
             reasons_at = features_at + rows * dimensions * itemsize
@@ -113,7 +118,14 @@ def read_head(path: Path) -> ShardHead:
             reasons: tuple[str, ...] = ()
             if refused:
                 file.seek(reasons_at)
-                reasons = msgspec.json.decode(file.read(told), type=tuple[str, ...])
+                content = file.read(told)
+                if content.count(b'"') > 2 * _MOST_KEYS:
+                    raise _damaged(path)
+                reasons = msgspec.json.decode(content, type=tuple[str, ...])
+            if len(reasons) != refused:
+                raise _damaged(path)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise _damaged(path) from error
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
     dtype = np.dtype(np.float16 if itemsize == 2 else np.float32)

@@ -32,6 +32,7 @@ DTYPES = ("float16", "float32")
 # Python keeps a file open for each map, and 1,024 open files is a usual limit.
 MAPS_OPEN = 128
 KIND_FILE = "kind.json"
+LARGEST_KIND_FILE = 1 << 16
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _MISSING = -1
@@ -226,8 +227,10 @@ def opened(root: Path, kind: FeatureKind | None = None) -> FeatureStore:
 
 def _read_kind(path: Path) -> tuple[FeatureKind, int]:
     try:
-        told = msgspec.json.decode(path.read_bytes(), type=_KindFile)
-    except (OSError, msgspec.MsgspecError) as error:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_KIND_FILE + 1)
+        told = msgspec.json.decode(content[:LARGEST_KIND_FILE], type=_KindFile)
+    except (OSError, msgspec.MsgspecError, RecursionError) as error:
         raise StoreError(f"{path}: cannot be read: {error}") from error
     return FeatureKind(told.backbone, told.crops, told.dtype), told.dimensions
 

@@ -1,10 +1,13 @@
 """Weights of networks: read from a file without running anything in it, and known by a digest."""
 
 import pickle
+import tempfile
 import warnings
+import zipfile
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import IO
 
 import safetensors
 import safetensors.torch
@@ -12,6 +15,12 @@ import torch
 from torch import nn
 
 from grounding.pipeline.errors import GroundingError
+from grounding.pipeline.pickle_rehearsal import is_harmless
+
+# Of the largest networks it has a few hundred kilobytes.
+_LARGEST_HEADER = 16 << 20
+# Files of before 2020: three of versions, the weights themselves, and the list of what follows.
+_PICKLES_OF_OLD = 5
 
 
 class WeightsError(GroundingError):
@@ -24,7 +33,9 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         raise WeightsError(f"{path}: there is no such file of weights")
     try:
         if path.suffix == ".safetensors":
+            _check_header(path)
             return safetensors.torch.load_file(path)
+        _check_pickles(path)
         with warnings.catch_warnings(action="ignore"):  # of unusual pickles: refused or read
             found = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
@@ -33,9 +44,61 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
             "hidden in it, or it is damaged. Save the network's state_dict() alone, best as "
             ".safetensors, and give that file"
         ) from error
-    except (safetensors.SafetensorError, RuntimeError, EOFError, OSError, ValueError) as error:
+    except WeightsError:
+        raise
+    except (
+        *(safetensors.SafetensorError, RuntimeError, EOFError, OSError, ValueError, TypeError),
+        *(KeyError, IndexError, AttributeError, MemoryError, zipfile.BadZipFile),
+    ) as error:
         raise WeightsError(f"{path}: this is no file of weights: {error}") from error
     return _state_dict(path, found)
+
+
+def _check_header(path: Path) -> None:
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    if length > min(_LARGEST_HEADER, path.stat().st_size - 8):
+        raise WeightsError(
+            f"{path}: this is no file of weights: it says that its header has {length:,} bytes"
+        )
+
+
+def _check_pickles(path: Path) -> None:
+    """Refuse a file that would unfold, or whose pickle takes too much: see `pickle_rehearsal`."""
+    with path.open("rb") as file:
+        if zipfile.is_zipfile(file):
+            _check_zip(path, file)
+            return
+        file.seek(257)
+        if file.read(5) == b"ustar":
+            raise WeightsError(f"{path}: this is a tar file, as torch has not written for years")
+        file.seek(0)
+        if not is_harmless(file, _PICKLES_OF_OLD):
+            raise _costly(path)
+
+
+def _check_zip(path: Path, file: IO[bytes]) -> None:
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
+        if packed or sum(member.file_size for member in members) > path.stat().st_size:
+            raise WeightsError(
+                f"{path}: this is no file of weights: it would unfold to more than it is"
+            )
+        for member in members:
+            if member.filename.endswith(".pkl"):
+                with tempfile.TemporaryFile() as copy:
+                    copy.write(archive.read(member))
+                    copy.seek(0)
+                    if member.file_size > _LARGEST_HEADER or not is_harmless(copy, 1):
+                        raise _costly(path)
+
+
+def _costly(path: Path) -> WeightsError:
+    return WeightsError(
+        f"{path}: refused. Its list of tensors takes far more time or memory than one has; save "
+        "the network's state_dict() alone, best as .safetensors, and give that file"
+    )
 
 
 def _state_dict(path: Path, found: object) -> dict[str, torch.Tensor]:

@@ -9,6 +9,7 @@ word2vec binary           a line "words dimensions", then for each word its byte
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Callable, Set
 from pathlib import Path
 
@@ -25,6 +26,12 @@ _CHUNK = 1 << 20
 # No file has longer words; a binary file that seems to have one is something else.
 _LONGEST_WORD = 10_000
 _SNIFFED = 1 << 16
+_MOST_DIMENSIONS = 10_000
+# Bytes for each number of a line. Writers take up to 25.
+_NUMBER = 64
+# A file of numbers shrinks to a third, not to a twentieth.
+_MOST_UNFOLDED = 20
+_FREE_BYTES = 1 << 20
 _TOLD_EVERY = 10_000
 
 
@@ -41,9 +48,14 @@ def read_word_vectors(path: Path, wanted: Set[str], *, report: Report = silent) 
 
             def tell() -> None:
                 report("reading word vectors", raw.tell(), size)
+                if zipped and file.tell() > _MOST_UNFOLDED * raw.tell() + _FREE_BYTES:
+                    raise WordVectorsError(
+                        f"{path}: it unfolds to more than {_MOST_UNFOLDED} times its size, so this "
+                        "is no file of word vectors"
+                    )
 
             return _read(file, start, str(path), wanted, tell)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error) or "it ends too soon"
         raise WordVectorsError(f"{path}: cannot be read: {reason}") from error
 
@@ -66,6 +78,8 @@ def _read(
     words, dimensions = int(header[1]), int(header[2])
     if not words or not dimensions:
         raise WordVectorsError(f"{source}: its first line says that it holds no vectors")
+    if dimensions > _MOST_DIMENSIONS:
+        raise _too_wide(source)
     if _is_text(rest, dimensions):
         return _read_text(file, source, wanted, dimensions, 1, tell)
     file.readline()
@@ -80,7 +94,15 @@ def _fields(line: bytes, source: str) -> int:
             f"{source}: this is no file of word vectors: its first line is neither "
             "“words dimensions” nor a word with its numbers"
         )
+    if len(fields) > _MOST_DIMENSIONS:
+        raise _too_wide(source)
     return len(fields) - 1
+
+
+def _too_wide(source: str) -> WordVectorsError:
+    return WordVectorsError(
+        f"{source}, line 1: its vectors would have more than {_MOST_DIMENSIONS:,} numbers"
+    )
 
 
 def _is_text(rest: bytes, dimensions: int) -> bool:
@@ -106,9 +128,17 @@ def _read_text(
 ) -> WordVectors:
     names = {word.encode(): word for word in wanted}
     found: dict[str, Float32] = {}
-    for number, line in enumerate(file, start=1):
+    longest = _LONGEST_WORD + _NUMBER * dimensions
+    number = 0
+    while line := file.readline(longest + 1):
+        number += 1
         if number % _TOLD_EVERY == 0:
             tell()
+        if len(line) > longest:
+            raise WordVectorsError(
+                f"{source}, line {number}: the line has more than {longest:,} bytes, too many for "
+                f"a word and {dimensions:,} numbers"
+            )
         if number <= skip:
             continue
         word = names.get(line.partition(b" ")[0])
@@ -147,6 +177,7 @@ def _read_binary(
         space = buffer.find(b" ", at)
         while space < 0 or len(buffer) < space + 1 + length:
             more = file.read(_CHUNK)
+            tell()
             too_long = space < 0 and len(buffer) - at > _LONGEST_WORD
             if not more or too_long:
                 raise WordVectorsError(

@@ -217,7 +217,7 @@ def test_any_json_is_read(tmp_path: Path, images: object, annotations: object, f
         (b'{"images": [\n\n"caf\xe9"]}', r", line 3: this is not UTF-8 text"),
         (b'{"images": []}\n x', r", line 2, column 2: this is not valid JSON: trailing garbage"),
         (
-            b'{"images": [' + b'"man",\n' * 50_000 + b"x]}",
+            b'{"names": [' + b'"man",\n' * 50_000 + b"x]}",
             r", line 50001, column 1: this is not valid JSON: .+",
         ),
     ],

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from annotation.actions.campaigns import CampaignError, campaign_create
@@ -22,7 +23,7 @@ from annotation.actions.photos import PhotoChangedError
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
 from annotation.models import Campaign, Image
-from annotation.pipeline.corpus import CorpusImage, Problem
+from annotation.pipeline.corpus import CorpusImage, Problem, Problems
 from annotation.pipeline.facts import FactRefusedError
 from annotation.pipeline.importers import FORMATS, CorpusError, guess_format, read_corpus
 from annotation.pipeline.mentions import MENTION_DATA, MentionFinder
@@ -31,8 +32,6 @@ from annotation.selectors.photo_files import photo_problem
 
 BATCH = 200
 LARGE_IMPORT = 1000
-# A file with a wrong delimiter has a problem on every line: the first ones say it all.
-MOST_PROBLEMS = 50
 
 
 class Command(DatabaseCommand):
@@ -97,9 +96,9 @@ class Command(DatabaseCommand):
         check = _Check(path, format_, take, options["images"], campaign)
         check.run()
         self._report(check.problems)
-        if check.problems and not options["skip_bad"]:
+        if check.problems.count and not options["skip_bad"]:
             raise CommandError(
-                f"{len(check.problems):,} problems, nothing was imported. Mend them, or leave "
+                f"{check.problems.count:,} problems, nothing was imported. Mend them, or leave "
                 "the bad entries out with --skip-bad."
             )
         if options["dry_run"]:
@@ -123,14 +122,14 @@ class Command(DatabaseCommand):
             )
         if imported.unchanged:
             self.stdout.write(f"{imported.unchanged:,} were there already, unchanged.")
-        if check.problems:
-            self.stdout.write(f"{len(check.problems):,} bad entries left out.")
+        if check.problems.count:
+            self.stdout.write(f"{check.problems.count:,} bad entries left out.")
 
-    def _report(self, problems: list[Problem]) -> None:
-        for problem in problems[:MOST_PROBLEMS]:
+    def _report(self, problems: Problems) -> None:
+        for problem in problems.kept:
             self.stderr.write(str(problem))
-        if len(problems) > MOST_PROBLEMS:
-            self.stderr.write(f"… and {len(problems) - MOST_PROBLEMS:,} more")
+        if problems.count > len(problems.kept):
+            self.stderr.write(f"… and {problems.count - len(problems.kept):,} more")
 
     def _write(self, campaign: Campaign, check: "_Check", finder: MentionFinder) -> Imported:
         progress = Progress(sys.stderr, what="images imported", total=check.good)
@@ -160,7 +159,7 @@ class _Check:
         self.take = take
         self.photos = photos
         self.campaign = campaign
-        self.problems: list[Problem] = []
+        self.problems = Problems()
         self.bad: set[str] = set()
         self.pictures: dict[str, Picture] = {}
         self.good = 0
@@ -196,7 +195,7 @@ class _Check:
     def _good_items(self) -> Iterator[CorpusImage]:
         for item in self._read():
             if isinstance(item, Problem):
-                self.problems.append(item)
+                self.problems.add(item)
             else:
                 yield item
 
@@ -207,7 +206,10 @@ class _Check:
         if file and problem is None:
             return
         try:
-            picture = read_picture(find_picture(photos, image.filename))
+            picture = read_picture(
+                find_picture(photos, image.filename),
+                max_memory=settings.CHAINBOX_PHOTO_MEGABYTES * 2**20,
+            )
         except PictureError as error:
             self._is_bad(image, str(error))
             return
@@ -230,7 +232,7 @@ class _Check:
 
     def _is_bad(self, image: CorpusImage, why: str) -> None:
         self.bad.add(image.name)
-        self.problems.append(Problem(file=str(self.path), place=f"image {image.name}", why=why))
+        self.problems.add(Problem(file=str(self.path), place=f"image {image.name}", why=why))
 
 
 def batches(items: Iterable[Any]) -> Iterator[list[Any]]:

@@ -18,8 +18,6 @@ from annotation.pipeline.importers import CorpusError, read_corpus
 from annotation.pipeline.questions import Stage
 
 MOST = 500
-# A file with a wrong delimiter has a problem on every line: the first ones say it all.
-MOST_PROBLEMS = 50
 
 
 class Command(DatabaseCommand):
@@ -45,11 +43,11 @@ class Command(DatabaseCommand):
             imported = self._import(campaign, options)
         except CorpusError as error:
             raise CommandError(str(error)) from error
-        for problem in imported.problems[:MOST_PROBLEMS]:
+        for problem in imported.problems:
             self.stderr.write(str(problem))
-        bad = len(imported.problems)
-        if bad > MOST_PROBLEMS:
-            self.stderr.write(f"… and {bad - MOST_PROBLEMS:,} more")
+        bad = imported.bad
+        if bad > len(imported.problems):
+            self.stderr.write(f"… and {bad - len(imported.problems):,} more")
         if bad and not options["skip_bad"]:
             raise CommandError(
                 f"{bad:,} problems, nothing was imported. Mend them, or leave the bad entries "

@@ -10,6 +10,7 @@ from annotation.actions.guides import guides_check, guides_save_all
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.pipeline.guides import GuideError, guide_file
+from annotation.pipeline.toml_reading import LARGEST_TOML, too_large
 from annotation.selectors.guides import TOPICS
 
 
@@ -58,7 +59,11 @@ def read_folder(folder: Path) -> dict[str, str]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(LARGEST_TOML + 1)
+        if len(content) > LARGEST_TOML:
+            raise CommandError(f"{path}: {too_large()}.")
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise CommandError(f"{path}: not UTF-8, from byte {error.start + 1:,} on.") from error
     except OSError as error:

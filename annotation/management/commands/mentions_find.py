@@ -2,12 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from typing import IO
 
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.pipeline.captions import tokenise
+from annotation.pipeline.importers.checks import LONGEST_CAPTION
+from annotation.pipeline.importers.rows import LONGEST_LINE
 from annotation.pipeline.mentions import MENTION_DATA, MentionFinder, to_brackets
 from files.trouble import error_words
 
@@ -46,12 +48,19 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error)) from error
 
-    def _find(self, finder: MentionFinder, lines: Iterable[bytes], name: str) -> None:
-        for number, line in enumerate(lines, start=1):
+    def _find(self, finder: MentionFinder, lines: IO[bytes], name: str) -> None:
+        number = 0
+        while line := lines.readline(LONGEST_LINE):
+            number += 1
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
                 raise ValueError(f"{name}, line {number}: not UTF-8 text") from error
+            if len(text) > LONGEST_CAPTION:
+                raise ValueError(
+                    f"{name}, line {number}: the caption has more than {LONGEST_CAPTION:,} "
+                    "characters"
+                )
             tokens = tokenise(text)
             # Every caption keeps its line, an empty one too.
             self.stdout.write(to_brackets(tokens, finder.find(tokens)))

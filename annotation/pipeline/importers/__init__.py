@@ -5,7 +5,7 @@ from pathlib import Path
 
 from annotation.pipeline.corpus import CorpusImage, Problem
 from annotation.pipeline.importers import captions_csv, coco, entities, flickr30k, karpathy
-from annotation.pipeline.importers.checks import CorpusError
+from annotation.pipeline.importers.checks import CorpusError, mostly_good
 from annotation.pipeline.importers.guess import FORMATS, guess_format
 
 __all__ = ["FORMATS", "CorpusError", "CorpusImage", "Problem", "guess_format", "read_corpus"]
@@ -27,15 +27,15 @@ def read_corpus(
             f"{path}: the format {format} has no chains and boxes, only the format entities has"
         )
     if format == "entities":
-        items = entities.read(path, with_annotation=with_annotation)
+        items = mostly_good(entities.read(path, with_annotation=with_annotation))
     elif format == "flickr30k":
-        items = flickr30k.read(path)
+        items = mostly_good(flickr30k.read(path))
     elif format == "karpathy":
-        items = karpathy.read(path)
+        items = mostly_good(karpathy.read(path))
     elif format == "coco":
-        items = coco.read(path)
+        items = coco.read(path)  # it looks at annotations and images, each for themselves
     else:
-        items = captions_csv.read(path)
+        items = mostly_good(captions_csv.read(path))
     return _never_nothing(path, format, items)
 
 

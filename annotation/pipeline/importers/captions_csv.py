@@ -14,6 +14,7 @@ from annotation.pipeline.importers.checks import (
     check_size,
     check_split,
 )
+from annotation.pipeline.importers.csv_rows import csv_rows
 from annotation.pipeline.importers.rows import Row, gather, read_lines
 
 REQUIRED = ("image", "caption")
@@ -36,21 +37,16 @@ def header_columns(line: str) -> tuple[str, list[str]]:
 
 def _rows(path: Path) -> Iterator[Row | Problem]:
     lines = read_lines(path)
-    number, header = next(lines, (1, ""))
+    _, header = next(lines, (1, ""))
     delimiter, columns = header_columns(header)
     _check_columns(path, columns)
-    reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
-    while True:
-        first = number + reader.line_num + 1
+    for item in csv_rows(path, lines, delimiter):
+        if isinstance(item, Problem):
+            yield item
+            continue
+        first, fields = item
         try:
-            fields = next(reader, None)
-            if fields is None:
-                return
-            if fields:
-                yield _row(first, columns, fields)
-        except csv.Error as error:
-            last = number + reader.line_num
-            yield Problem(str(path), f"line {first}", plain_csv_error(error, first, last))
+            yield _row(first, columns, fields)
         except BadItemError as error:
             yield Problem(str(path), f"line {first}", str(error))
 
@@ -89,15 +85,3 @@ def _number(text: str) -> int | str | None:
     """Return the number, nothing for an empty field, or a text that is no number as it is."""
     text = text.strip()
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else text or None
-
-
-def plain_csv_error(error: csv.Error, first: int, last: int) -> str:
-    reason = str(error)
-    upto = f", up to line {last}" if last > first else ""
-    if "unexpected end of data" in reason or "field larger than" in reason:
-        return f"a quoted field is never closed, or is far too long{upto}"
-    if "expected after" in reason:
-        return f"there is text after a closing quote; a quote inside quotes is doubled{upto}"
-    if "new-line character" in reason:
-        return f"there is a carriage return inside a field without quotes{upto}"
-    return f"this is no row of fields: {reason}{upto}"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import msgspec
 
@@ -16,6 +17,11 @@ LONGEST_CAPTION = 40_000  # characters
 MOST_CAPTIONS = 100
 LONGEST_NAME = 200
 LARGEST_SIDE = 1_000_000
+# A file whose first thousand entries are bad, or nearly all of them, is something else.
+BAD_ENTRIES = 1000
+BAD_SHARE = 100
+
+T = TypeVar("T")
 
 # Tab and line ends are white space like any other; the rest of these no caption can mean, and a
 # database or an XML file cannot hold them.
@@ -29,6 +35,25 @@ class CorpusError(ValueError):
 
 class BadItemError(ValueError):
     """This row or item cannot be imported; the message says why, its reader knows where."""
+
+
+def mostly_good(items: Iterable[T | Problem]) -> Iterator[T | Problem]:
+    """Pass the items on; CorpusError where next to all of them are bad: the rest is not read."""
+    good = bad = 0
+    first: Problem | None = None
+    for item in items:
+        if isinstance(item, Problem):
+            first = first or item
+            bad += 1
+        else:
+            good += 1
+        yield item
+        if first is not None and bad >= BAD_ENTRIES and bad > BAD_SHARE * good:
+            share = "nearly all" if good else "all"
+            raise CorpusError(
+                f"{first}\nThe first {bad:,} entries are {share} bad, so the rest was not read: is "
+                "this the right file, and the right format?"
+            )
 
 
 class Head(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from annotation.pipeline.importers.checks import (
     check_size,
     claim_name,
     image_or_problems,
+    mostly_good,
 )
 from annotation.pipeline.importers.json_items import read_items
 from annotation.pipeline.release_types import shorten
@@ -23,14 +24,31 @@ def read(path: Path) -> Iterator[CorpusImage | Problem]:
     """Read the file twice: for its captions, which come in any order, then for its images."""
     file = str(path)
     captions: _Captions = {}
+    for item in mostly_good(_annotations(path)):
+        if isinstance(item, Problem):
+            yield item
+            continue
+        position, key, caption = item
+        captions.setdefault(key, []).append((position, caption))
+    yield from mostly_good(_images(path, captions))
+    for key, unknown in captions.items():
+        for position, _ in unknown:
+            yield Problem(file, f"annotations[{position}]", f"there is no image with id {key}")
+
+
+def _annotations(path: Path) -> Iterator[tuple[int, _Key, str] | Problem]:
     for position, item in enumerate(read_items(path, "annotations.item")):
         try:
             key, caption = _annotation(item)
         except BadItemError as error:
-            yield Problem(file, f"annotations[{position}]", str(error))
+            yield Problem(str(path), f"annotations[{position}]", str(error))
             continue
-        captions.setdefault(key, []).append((position, caption))
+        yield position, key, caption
 
+
+def _images(path: Path, captions: _Captions) -> Iterator[CorpusImage | Problem]:
+    """Yield the images; their captions are taken out of `captions`."""
+    file = str(path)
     names: dict[str, str] = {}
     positions: dict[_Key, int] = {}
     for position, item in enumerate(read_items(path, "images.item")):
@@ -47,10 +65,6 @@ def read(path: Path) -> Iterator[CorpusImage | Problem]:
             continue
         texts: list[tuple[str, object]] = [(f"annotations[{n}]", text) for n, text in found]
         yield from image_or_problems(file, place, head, texts)
-
-    for key, unknown in captions.items():
-        for position, _ in unknown:
-            yield Problem(file, f"annotations[{position}]", f"there is no image with id {key}")
 
 
 def _annotation(item: object) -> tuple[_Key, str]:

@@ -9,6 +9,7 @@ import ijson
 
 from annotation.pipeline.importers.checks import CorpusError
 from annotation.pipeline.importers.rows import unreadable
+from annotation.pipeline.json_limits import JsonLimitError, LimitedJson
 
 _CHUNK = 2**16
 
@@ -17,7 +18,9 @@ def read_items(path: Path, prefix: str) -> Iterator[Any]:
     """Yield the items at `prefix`, such as `images.item`, one at a time."""
     try:
         with _open(path) as file:
-            yield from ijson.items(file, prefix, use_float=True)
+            yield from ijson.items(LimitedJson(file), prefix, use_float=True)
+    except JsonLimitError as error:
+        raise _beyond_limit(path, error) from None
     except ijson.JSONError as error:
         raise _located(path, error) from None
     except OSError as error:
@@ -28,9 +31,11 @@ def read_keys(path: Path) -> Iterator[tuple[str, str]]:
     """Yield every key of every object in the file, with the prefix of the object."""
     try:
         with _open(path) as file:
-            for prefix, event, value in ijson.parse(file):
+            for prefix, event, value in ijson.parse(LimitedJson(file), use_float=True):
                 if event == "map_key":
                     yield prefix, value
+    except JsonLimitError as error:
+        raise _beyond_limit(path, error) from None
     except ijson.JSONError as error:
         raise _located(path, error) from None
     except OSError as error:
@@ -42,6 +47,13 @@ def _open(path: Path) -> IO[bytes]:
     if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
         file.seek(0)
     return file
+
+
+def _beyond_limit(path: Path, error: JsonLimitError) -> CorpusError:
+    with _open(path) as file:
+        start = file.tell()
+    line, column = _position(path, start + error.offset)
+    return CorpusError(f"{path}, line {line}, column {column}: {error}")
 
 
 def _located(path: Path, error: Exception) -> CorpusError:
@@ -89,7 +101,7 @@ def _malformed_at(path: Path) -> int | None:
 
 def _parser() -> tuple[Any, Any]:
     events = ijson.sendable_list()
-    return ijson.basic_parse_coro(events), events
+    return ijson.basic_parse_coro(events, use_float=True), events
 
 
 def _undecodable_at(path: Path) -> int | None:
