@@ -57,7 +57,9 @@ def test_no_address_is_an_error_of_ours(kind: str, tmp_path: Path) -> None:
     addresses = hostile(ORDINARY | {"id": str(campaign.pk)})
     assert len(addresses) > 800
     broken = [one for one in addresses if client.get(one).status_code >= 500]
-    broken += [one for one in addresses if client.post(one).status_code >= 500]
+    # Signing out would make nobody of the rest.
+    posted = [one for one in addresses if "logout" not in one]
+    broken += [one for one in posted if client.post(one).status_code >= 500]
     assert broken == []
 
 
