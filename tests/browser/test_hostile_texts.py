@@ -168,7 +168,7 @@ def make_market(chief: market.Worker) -> None:
     )
     market.Invitation.objects.create(requester=requester, code_hash="x")
     market.NotificationSettings.objects.create(
-        hit_type=market.HITType.objects.first(), transport="SNS", version="x"
+        hit_type=rejected.hit.hit_type, transport="SNS", version="x"
     )
     market.Event.objects.create(requester=requester, body="{}")
     market.WorkerBlock.objects.create(requester=requester, worker=new_worker(), reason="x")
@@ -265,7 +265,12 @@ class Look:
 
     def __init__(self, page: Page, address: str) -> None:
         dialogs: list[Dialog] = []
-        page.on("dialog", lambda dialog: (dialogs.append(dialog), dialog.dismiss()))
+
+        def appeared(dialog: Dialog) -> None:
+            dialogs.append(dialog)
+            dialog.dismiss()
+
+        page.on("dialog", appeared)
         response = page.goto(address, wait_until="load")
         assert response is not None
         self.status = response.status
