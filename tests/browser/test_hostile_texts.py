@@ -1,4 +1,4 @@
-"""Two hundred hostile texts in every text field, shown by every page, in a real browser."""
+"""Two hundred hostile texts in every text field, on every page that shows it, in a browser."""
 
 from collections.abc import Iterator
 from copy import deepcopy
