@@ -9,6 +9,7 @@ from celery import current_app, shared_task
 from celery.signals import worker_ready
 
 from annotation.actions.doubting import doubts_raise
+from annotation.actions.estimates import TASK
 from annotation.actions.gold_review import gold_review
 from annotation.actions.heartbeat import heartbeat_note
 from annotation.actions.leases import leases_expire
@@ -18,6 +19,7 @@ from annotation.crowd.client import crowd_client, is_configured
 from annotation.crowd.looking import hits_look
 from annotation.crowd.sending import calls_send
 from annotation.selectors.supply import campaigns_launched
+from annotation.simulation.estimate_job import estimates_make
 from config.waking import wake_now
 from files.trouble import disk_trouble
 
@@ -68,6 +70,12 @@ def crowd_sweep() -> None:
             starving_mark(campaign=campaign)
         with _alone(f"reviewing verification questions of {campaign}"):
             gold_review(campaign=campaign)
+
+
+@shared_task(name=TASK)
+def campaign_estimates() -> None:
+    """Make the estimates of costs that were asked for."""
+    estimates_make()
 
 
 @worker_ready.connect

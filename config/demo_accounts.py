@@ -27,7 +27,7 @@ DEMO_ACCOUNTS = (
         "chainbox-researcher",
         False,
         "looks at campaigns, edits their guides, runs experiments",
-        ("view_campaign", "change_campaign", "add_experiment"),
+        ("view_campaign", "change_campaign", "estimate_campaign", "add_experiment"),
     ),
 )
 

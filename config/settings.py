@@ -205,6 +205,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         ("crowd-look", "crowd_look", 5),
         ("crowd-supply", "crowd_supply", 10),
         ("crowd-sweep", "crowd_sweep", 30),
+        ("campaign-estimates", "campaign_estimates", 30),
         ("grounding-work", "grounding_work", 30),
     ]
 }

@@ -54,7 +54,7 @@ class Package(NamedTuple):
 
 def read_report(report: Mapping[str, Any]) -> dict[str, Package]:
     """Return the packages in pip's installation report, by name."""
-    found = {}
+    found: dict[str, Package] = {}
     for item in report["install"]:
         metadata = item["metadata"]
         name = canonicalize_name(metadata["name"])

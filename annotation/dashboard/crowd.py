@@ -14,23 +14,20 @@ from annotation import models
 from annotation.actions.launching import LaunchRefusedError, campaign_launch
 from annotation.actions.supplying import SupplyError, supply_set
 from annotation.dashboard.bars import Segment, stacked
+from annotation.dashboard.crowd_estimate import estimate_shown
 from annotation.dashboard.trust_words import BADGES, TRUST, standing_row
 from annotation.dashboard.words import STAGES
 from annotation.models import CallStatus, SupplyStatus
-from annotation.pipeline.money import Costs, dollars
+from annotation.pipeline.money import dollars
 from annotation.pipeline.questions import Stage
-from annotation.pipeline.settings import Settings
 from annotation.pipeline.trust import Trust
 from annotation.selectors.calls import calls_count, calls_failed
 from annotation.selectors.heartbeat import LATE_SECONDS, heartbeat_age
 from annotation.selectors.launching import launch_checks
 from annotation.selectors.money import CampaignMoney, StageMoney, campaign_money
-from annotation.selectors.sittings import settings_of
 from annotation.selectors.supply import StageSupplyRow, stage_supplies
 from annotation.selectors.workers import appeals_open, standing_lines, standings_count
-from annotation.simulation.estimating import CampaignEstimate, EstimateError, estimate_make
 from config.access import researchers_only
-from config.cache import cached
 from config.redis_service import redis_is_away
 
 STATUSES: dict[SupplyStatus, str] = {
@@ -50,10 +47,6 @@ CHANGES: dict[str, tuple[SupplyStatus, str]] = {
     "drain": (SupplyStatus.DRAINING, "draining: nothing is added"),
 }
 PEOPLE_ORDER = (Trust.TRUSTED, Trust.PROBATION, Trust.TESTING, Trust.NEW, Trust.REVOKED)
-# Enough for a first idea within seconds; the command takes as many as one likes.
-SAMPLE_IMAGES = 20
-SAMPLE_RUNS = 3
-ESTIMATE_KEPT_SECONDS = 600
 
 
 class StageLine(msgspec.Struct, frozen=True):
@@ -90,7 +83,6 @@ def require_change(request: HttpRequest) -> None:
 def crowd(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """All of it on one page."""
     campaign = _campaign(campaign_id)
-    settings = settings_of(campaign)
     supplies = stage_supplies(campaign)
     money = campaign_money(campaign)
     counts = calls_count(campaign)
@@ -118,10 +110,8 @@ def crowd(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "calls": counts,
         "failed": calls_failed(campaign) if counts[CallStatus.FAILED] else [],
         "alive": _alive(),
-        "sample": {"images": SAMPLE_IMAGES, "runs": SAMPLE_RUNS},
+        "estimate": estimate_shown(campaign, request.user),
     }
-    if request.GET.get("estimate"):
-        context["estimate"] = _estimate(campaign, settings)
     return render(request, "dashboard/crowd.html", context)
 
 
@@ -248,45 +238,3 @@ def _alive() -> dict[str, Any]:
     minutes = int(age // 60)
     words = f"{minutes:,} minutes" if minutes < 120 else f"{minutes // 60:,} hours"
     return {"is_late": True, "words": f"last ran {words} ago"}
-
-
-def _estimate(campaign: models.Campaign, settings: Settings) -> dict[str, Any]:
-    """Estimate the costs, or say why not. Kept for a while: it takes seconds."""
-    key = f"dashboard:estimate:{campaign.pk}:{settings.version}"
-    try:
-        found = cached(
-            key,
-            CampaignEstimate,
-            lambda: estimate_make(campaign=campaign, images=SAMPLE_IMAGES, runs=SAMPLE_RUNS),
-            seconds=ESTIMATE_KEPT_SECONDS,
-        )
-    except (EstimateError, ValueError) as error:
-        return {"problem": str(error)}
-    rows = []
-    for stage in Stage:
-        questions, judgments = found.questions[stage].mean, found.judgments[stage].mean
-        rows.append(
-            {
-                "name": STAGES[stage],
-                "questions": questions,
-                "each": f"{judgments / questions:.2f}" if questions else "–",
-                "hits": found.estimate.hits[stage].mean,
-                "price": dollars(settings.crowd.price_cents[stage]),
-                "cost": dollars(found.estimate.cents[stage].mean),
-                "range": _range(found.estimate.cents[stage]),
-            }
-        )
-    return {
-        "rows": rows,
-        "total": dollars(found.total_cents.mean),
-        "range": _range(found.total_cents),
-        "images": found.images,
-        "sample": found.sample,
-        "runs": len(found.seeds),
-        "guessed": f"{1 - found.from_key:.0%}" if found.from_key < 1 else "",
-        "fee": settings.crowd.fee_percent,
-    }
-
-
-def _range(costs: Costs) -> str:
-    return f"{dollars(costs.low)} to {dollars(costs.high)}"

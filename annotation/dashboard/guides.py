@@ -60,6 +60,8 @@ def guides(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def guide(request: HttpRequest, campaign_id: int, topic: str) -> HttpResponse:
     """The text of one topic; whoever may change campaigns can save another."""
+    if request.method == "POST" and not _may_edit(request):
+        raise PermissionDenied
     if topic not in TOPICS:
         raise Http404
     campaign = get_object_or_404(models.Campaign, pk=campaign_id)
@@ -71,8 +73,6 @@ def guide(request: HttpRequest, campaign_id: int, topic: str) -> HttpResponse:
 
 
 def _save(request: HttpRequest, campaign: models.Campaign, topic: str) -> HttpResponse:
-    if not _may_edit(request):
-        raise PermissionDenied
     # Browsers send every line end as two characters.
     source = request.POST.get("source", "").replace("\r\n", "\n")
     seen = request.POST.get("seen", "")

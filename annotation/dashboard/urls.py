@@ -2,7 +2,14 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from annotation.dashboard import crowd, crowd_calls, crowd_workers, guides, views
+from annotation.dashboard import (
+    crowd,
+    crowd_calls,
+    crowd_estimate,
+    crowd_workers,
+    guides,
+    views,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.campaigns, name="campaigns"),
@@ -12,6 +19,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("campaigns/<id:campaign_id>/guides/<str:topic>/", guides.guide, name="guide"),
     path("campaigns/<id:campaign_id>/crowd/", crowd.crowd, name="crowd"),
     path("campaigns/<id:campaign_id>/crowd/supply/", crowd.supply, name="crowd-supply"),
+    path(
+        "campaigns/<id:campaign_id>/crowd/estimate/",
+        crowd_estimate.estimate,
+        name="crowd-estimate",
+    ),
     path("campaigns/<id:campaign_id>/crowd/workers/", crowd_workers.workers, name="crowd-workers"),
     path(
         "campaigns/<id:campaign_id>/crowd/workers/<id:worker_id>/",

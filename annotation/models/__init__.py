@@ -2,6 +2,7 @@
 
 from annotation.models.campaigns import Campaign, CampaignSettings
 from annotation.models.corpus import AnswerKey, Caption, Image, Mention
+from annotation.models.estimates import EstimateStatus, StoredEstimate
 from annotation.models.facts import Fact
 from annotation.models.gold import GoldQuestion
 from annotation.models.guides import CONSENT, Guide
@@ -41,6 +42,7 @@ __all__ = [
     "Caption",
     "Chain",
     "Consent",
+    "EstimateStatus",
     "Fact",
     "GoldQuestion",
     "Guide",
@@ -61,6 +63,7 @@ __all__ = [
     "SittingQuestion",
     "SittingStatus",
     "StageSupply",
+    "StoredEstimate",
     "StoredState",
     "SupplyStatus",
     "TrustEvent",

@@ -156,7 +156,7 @@ def test_a_page_left_open_by_another_worker_is_refused(frame: Client, work: Assi
     assert frame.post(SUBMIT, fields | own).status_code == 200
 
 
-@pytest.mark.parametrize("number", ["\0", "é", "' or 1=1", "a" * 500])
+@pytest.mark.parametrize("number", ["é", "' or 1=1", "a" * 500])
 def test_what_can_be_no_id_is_not_looked_up(frame: Client, number: str) -> None:
     assert frame.post(SUBMIT, {"assignmentId": number, "a": "1"}).status_code == 404
     client = signed_in(new_worker())

@@ -22,7 +22,7 @@ from annotation.pipeline.questions import Stage
 from annotation.pipeline.trust import Trust
 from annotation.selectors.heartbeat import HEARTBEAT
 from tests.web.accounts import researcher
-from tests.web.campaigns import HOSTILE, answer, image_named, small_campaign
+from tests.web.campaigns import HOSTILE, small_campaign
 from tests.web.crowd_rows import appeal, assignment, failed_call, trusted
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_empty_cache")]
@@ -149,27 +149,6 @@ def test_whether_the_background_work_runs(reader: Client, campaign: models.Campa
     cache.set(HEARTBEAT, time.time() - 600)
     text = text_of(page(reader, path))
     assert "The background work last ran 10 minutes ago: until it does, nothing is" in text
-
-
-def test_an_estimate_is_made_when_it_is_asked_for(
-    reader: Client, campaign: models.Campaign
-) -> None:
-    path = address(campaign)
-    assert "Simulates" in page(reader, path)
-    source = page(reader, f"{path}?estimate=1")
-    assert re.search(r"\$\d+\.\d\d \$\d+\.\d\d to \$\d+\.\d\d", text_of(source))
-    assert "2 of 2 unfinished images" in text_of(source)
-    with CaptureQueriesContext(
-        connection,
-    ) as second:
-        page(reader, f"{path}?estimate=1")
-    with CaptureQueriesContext(connection) as without:
-        page(reader, path)
-    assert len(second) == len(without), "from the cache"
-    cache.clear()
-    for name in ("first", "second"):
-        answer(image_named(campaign, name))
-    assert "every image is finished" in text_of(page(reader, f"{path}?estimate=1")).lower()
 
 
 # Launch, pause, resume, drain

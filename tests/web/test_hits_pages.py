@@ -177,7 +177,6 @@ def test_where_the_form_goes(
         {"turkSubmitTo": ""},
         {"workerId": ""},
         {"workerId": "A" * 65},
-        {"workerId": "A\0"},
         {"workerId": "A 1"},
         {"workerId": "<script>"},
         {"workerId": "simulated-1"},
@@ -317,7 +316,7 @@ def test_all_other_pages_forbid_frames(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/hits/999/links/", "/hits/{}/cooking/", "/hits/{}/LINKS/test/", f"/hits/{10**30}/links/"],
+    ["/hits/999/links/", "/hits/{}/cooking/", "/hits/{}/LINKS/test/"],
 )
 def test_what_is_not_there_is_said_in_words(
     client: Client, campaign: models.Campaign, path: str

@@ -92,7 +92,7 @@ def test_forged_addresses(client: Client, image: models.Image) -> None:
     forged = [
         *(name, f"{name}:{moment}", f"{name}:{moment}:", f"{token}x", token[:-1] + "-"),
         *(f"{next_one}:{moment}:{signature}", elsewhere, "..", "..%2F..%2Fetc%2Fpasswd"),
-        *("images%2Fphoto.png", "%00", "é", "a" * 5000),
+        *("images%2Fphoto.png", "é", "a" * 5000),
     ]
     for wrong in forged:
         if wrong != token:

@@ -30,7 +30,7 @@ from tests.browser.tasks.pages import (
 from tests.browser.tasks.small_corpus import Pictured, small_campaign
 from tests.marketplace.site import new_worker, signed_in
 from tests.web.accounts import researcher
-from tests.web.test_permissions import requestable
+from tests.web.routes import requestable
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
