@@ -2,7 +2,7 @@
 
 import logging
 import re
-import time
+from datetime import UTC, datetime
 
 # What would begin a new line, or move the cursor of whoever reads the log in a terminal.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -15,9 +15,12 @@ class LineFormatter(logging.Formatter):
     'a\\\\nb'
     """
 
-    converter = time.gmtime
-    default_time_format = "%Y-%m-%dT%H:%M:%S"
-    default_msec_format = "%s.%03dZ"
+    def formatTime(  # logging's own name
+        self, record: logging.LogRecord, datefmt: str | None = None
+    ) -> str:
+        """Return the time in UTC, to the millisecond."""
+        at = datetime.fromtimestamp(record.created, UTC)
+        return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # logging's own name
         """Return the line with its control characters escaped."""

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0005_crowd_append_only'),
+        ('annotation', '0006_arrivals'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

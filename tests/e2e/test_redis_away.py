@@ -45,7 +45,7 @@ def test_the_site_works_without_redis(postgres_url: str, tmp_path: Path) -> None
     with ExitStack() as services, running_site(postgres_url, tmp_path) as site:
         launch(site, DEMO_CORPUS, "crowd.test_price_cents=3")
         site.manage("shell", "-c", MAKE_PEOPLE)
-        with crowd(site):
+        with crowd(site, DEMO_CORPUS):
             going_on(site, "the launch")
             check_pages(site, redis_is_there=True)
             with silent(site):
@@ -70,7 +70,7 @@ def test_the_site_works_without_redis(postgres_url: str, tmp_path: Path) -> None
 def test_redis_wiped_again_and_again(postgres_url: str, tmp_path: Path) -> None:
     with running_site(postgres_url, tmp_path) as site:
         launch(site, DEMO_CORPUS, "crowd.test_price_cents=3")
-        with crowd(site):
+        with crowd(site, DEMO_CORPUS):
             going_on(site, "the launch")
             for number in range(WIPES):
                 before = submitted(site)
