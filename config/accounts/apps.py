@@ -13,5 +13,6 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Connect the signal that remembers the device of a successful sign-in."""
+        """Connect the signals: devices are remembered, and sign-ins logged."""
         import_module("config.accounts.devices")
+        import_module("config.accounts.log")

@@ -80,7 +80,7 @@ def _rules(*, name: str, address: str, is_known: bool) -> list[tuple[str, Rule]]
     rules: list[tuple[str, Rule]] = []
     if address and not is_known:
         rules.append((_key("address", address), address_wait))
-    account = _key("account", name.casefold())
+    account = name_key(name)
     return [*rules, (account, lambda found, now: account_wait(found, now, is_known=is_known))]
 
 
@@ -136,6 +136,11 @@ def _attempts(row: SignInCount) -> list[Attempt]:
 
 def _milliseconds(at: datetime) -> int:
     return int(at.timestamp() * 1000)
+
+
+def name_key(name: str) -> str:
+    """Return the hash under which the attempts for an account name are counted."""
+    return _key("account", name.casefold())
 
 
 def _key(kind: str, text: str) -> str:

@@ -16,7 +16,8 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-COOKIE = "known_device"
+# In production with the prefix for which browsers take it only from this very host, over HTTPS.
+COOKIE = "__Host-known_device" if settings.SESSION_COOKIE_SECURE else "known_device"
 SALT = "accounts.device"
 KEPT_SECONDS = 180 * 24 * 3600
 # Of one browser; who signs in with a sixth is a stranger to the first.
