@@ -1,4 +1,7 @@
-"""Numbers in addresses: no larger than the database's numbers can be."""
+"""Numbers in addresses: no larger than the database's numbers can be.
+
+Importing this makes the converter known to `path()`, as `<id:…>`; modules with such routes do.
+"""
 
 from django.urls import register_converter
 from django.urls.converters import IntConverter
@@ -20,6 +23,4 @@ class IdConverter(IntConverter):
         return number
 
 
-def converters_register() -> None:
-    """Make it known to `path()` as `<id:…>`."""
-    register_converter(IdConverter, "id")
+register_converter(IdConverter, "id")

@@ -7,11 +7,8 @@ from django.views.generic import RedirectView
 
 from annotation.hits.notifications import notifications
 from config.accounts.views import ThrottledLoginView
-from config.converters import converters_register
 from config.views import healthz
 
-# Before the applications' routes are read, which use them.
-converters_register()
 handler500 = "config.views.failed"
 
 urlpatterns = [

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
+import config.converters  # noqa: F401  # makes <id:…> known
 from annotation import models
 from annotation.admin.deciding import DECIDE, decide
 from annotation.admin.pictures import image_state, picture_context

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+import config.converters  # noqa: F401  # makes <id:…> known
 from annotation.dashboard import (
     crowd,
     crowd_calls,

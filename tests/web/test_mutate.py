@@ -54,5 +54,5 @@ def test_the_tests_nearest_to_a_module_come_first() -> None:
     assert "tests/unit/test_captions.py" in far
     assert not set(near) & set(far)
     # No test imports the module with this rule; some reach it through others.
-    near, _ = nearest_tests("annotation/pipeline/toml_reading.py", ROOT)
-    assert "tests/unit/test_guides.py" in near
+    near, _ = nearest_tests("annotation/pipeline/plain_errors.py", ROOT)
+    assert "tests/unit/test_toml_reading.py" in near
