@@ -84,6 +84,7 @@ def site_environment(folder: Path, **settings: str) -> Iterator[dict[str, str]]:
         CHAINBOX_MODE="production",
         CHAINBOX_VAR=str(folder),
         CHAINBOX_BEHIND_PROXY="yes",
+        CHAINBOX_TRUSTED_PROXIES="1",
         CHAINBOX_LOG_LEVEL="INFO",
         SECRET_KEY="abcdefghij" * 5,
         ALLOWED_HOSTS=HOST,
