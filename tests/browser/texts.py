@@ -40,6 +40,7 @@ CODED = (
     *("annotation.fact.body", "annotation.fact.question", "annotation.goldquestion.key"),
     *("annotation.goldquestion.answer", "annotation.goldquestion.body"),
     *("annotation.sitting.assignment_id", "annotation.sitting.hit_id", "annotation.sitting.proof"),
+    "annotation.sitting.mark",
     *("annotation.sitting.ways", "annotation.sitting.digest", "annotation.sittingquestion.key"),
     *("annotation.sittingquestion.shown", "annotation.sittingquestion.answer"),
     *("annotation.stagesupply.qualification_type_id", "annotation.hitterms.digest"),

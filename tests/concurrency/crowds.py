@@ -123,6 +123,7 @@ def sittings_begun(claims: Sequence[Claim], opened_at: datetime) -> dict[Claim, 
                 hit_id=claim.hit_id,
                 proof=claim_proof(claim),
                 opened_at=opened_at,
+                accepted_at=opened_at,
                 until=database_now() + timedelta(hours=1),
             )
             for claim in claims

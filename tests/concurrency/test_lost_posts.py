@@ -24,6 +24,7 @@ from annotation.selectors.sittings import Claim
 from marketplace import models as market
 from marketplace.actions.assignments import assignment_accept
 from marketplace.rules.lifecycle import AssignmentStatus
+from tests.acceptances import accepted
 from tests.concurrency.crowds import (
     QUESTIONS,
     check_states,
@@ -75,6 +76,7 @@ class Page:
             assignment_id=place.assignment_id,
             hit_id=self.hit.hit_id or "",
             worker=self.worker.worker_id,
+            acceptance=accepted(),
         )
         opened = msgspec.json.decode(post(open_, claim, {}).content)
         answers = [{"number": item["number"], "answer": YES} for item in opened["items"]]

@@ -119,7 +119,9 @@ class Place:
         self._tell("AssignmentAccepted", now - timedelta(seconds=121))
         if not self.is_returned:
             return
-        models.Sitting.objects.filter(pk=opened.pk).update(opened_at=now - timedelta(seconds=120))
+        models.Sitting.objects.filter(pk=opened.pk).update(
+            opened_at=now - timedelta(seconds=120), accepted_at=now - timedelta(seconds=121)
+        )
         before = self.place.assignment_id
         assignment_return(assignment=self.place)
         self._tell("AssignmentReturned", now - timedelta(seconds=60))

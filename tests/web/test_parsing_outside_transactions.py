@@ -88,10 +88,13 @@ def test_mentions_are_found_before_the_transaction(tmp_path: Path) -> None:
 def test_files_in_a_form_are_never_kept(tmp_path: Path, settings: Any) -> None:
     """The sign-in page reads a form from anybody; what a form brings as a file is passed over."""
     settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
-    large = io.BytesIO(b"x" * 4_000_000)
-    large.name = "large.bin"
-    reply = Client().post("/accounts/login/", {"username": "a", "password": "b", "file": large})
-    assert reply.status_code == 200
-    assert reply.wsgi_request.POST["username"] == "a"
-    assert not reply.wsgi_request.FILES
-    assert list(tmp_path.iterdir()) == []
+    settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 1000
+    for size, status in ((1_000_000, 200), (4_000_000, 400)):
+        file = io.BytesIO(b"x" * size)
+        file.name = "large.bin"
+        reply = Client().post("/accounts/login/", {"username": "a", "password": "b", "file": file})
+        assert reply.status_code == status
+        if status == 200:
+            assert reply.wsgi_request.POST["username"] == "a"
+            assert not reply.wsgi_request.FILES
+        assert list(tmp_path.iterdir()) == []
