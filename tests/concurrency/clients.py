@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -24,11 +24,11 @@ from annotation.actions.confirming import Submitted, assignment_confirm
 from annotation.actions.notifying import PlatformEvent, events_take
 from annotation.actions.sittings import Opened, sitting_open
 from annotation.models import AssignmentStatus
+from annotation.pipeline.acceptance import Acceptance
 from annotation.pipeline.answers import Answer
 from annotation.pipeline.questions import NO
 from annotation.selectors.clock import database_now
 from annotation.selectors.sittings import Claim
-from tests.acceptances import accepted
 from tests.concurrency.crowds import claim_on
 from tests.processes import ROOT, environment
 
@@ -130,6 +130,8 @@ class _Client:
         self.chance = random.Random(f"{task.seed}/{number}")
         self.counts: Counter[str] = Counter()
         self.errors: list[str] = []
+        # When the HIT was last accepted, by the marketplace's clock.
+        self.moment = datetime.now(UTC)
 
     def work(self) -> "_Client":
         try:
@@ -140,6 +142,12 @@ class _Client:
             connection.close()
         return self
 
+    def _accept(self) -> Acceptance:
+        """Accept the HIT, later than it may have been given back before."""
+        self.moment = max(datetime.now(UTC), self.moment + timedelta(seconds=2))
+        at = round(self.moment.timestamp() * 1000)
+        return Acceptance(accepted=at, deadline=at + 7_200_000)
+
     def _sit(self) -> None:
         hit = models.Hit.objects.select_related("campaign__current_settings").get(
             hit_id=f"HIT-{self.number}"
@@ -148,8 +156,7 @@ class _Client:
         while self.counts["sittings"] < self.task.sittings:
             assignment = f"of-{hit.hit_id}-{place}"
             claim = claim_on(hit.campaign, f"A{self.number}", self.number, assignment)
-            # After whatever was given back before: that is told a second ahead.
-            claim = replace(claim, acceptance=accepted(since=-timedelta(seconds=2)))
+            claim = replace(claim, acceptance=self._accept())
             opened = sitting_open(claim=claim)
             if opened.sitting is None:
                 self.counts[opened.empty] += 1
@@ -185,11 +192,10 @@ class _Client:
     def _give_back(self, claim: Claim) -> None:
         """Have it told to us, in one notification with news of other HITs."""
         now = database_now()
-        # Times are whole seconds, and the sitting was opened before this one.
+        # A second after it was accepted.
+        returned_at = self.moment + timedelta(seconds=1)
         events = [
-            PlatformEvent(
-                "AssignmentReturned", claim.hit_id, claim.assignment_id, now + timedelta(seconds=1)
-            )
+            PlatformEvent("AssignmentReturned", claim.hit_id, claim.assignment_id, returned_at)
         ]
         for other in self.chance.sample(range(self.task.of), 2):
             type_ = self.chance.choice(["AssignmentAccepted", "HITReviewable"])
