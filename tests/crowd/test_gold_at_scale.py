@@ -39,9 +39,9 @@ FILL = """
     FROM generate_series(1, %(gold)s) n,
         (SELECT min(id) id FROM annotation_image WHERE name LIKE 'many-%%') first;
     INSERT INTO annotation_sitting (campaign_id, stage, kind, worker_id, assignment_id, hit_id,
-        proof, ways, status, until, digest, milliseconds)
+        proof, ways, status, until, digest, milliseconds, is_proven, mark)
     SELECT %(campaign)s, 'links', 'work', CASE n %% 2 WHEN 0 THEN %(worker)s ELSE %(other)s END,
-        'a' || n, '', '', '', 'finished', now(), '', 0
+        'a' || n, '', '', '', 'finished', now(), '', 0, true, ''
     FROM generate_series(1, 2 * %(sittings)s) n;
     INSERT INTO annotation_sittingquestion (sitting_id, number, image_id, key, gold_id,
         checked_worker_id, shown, answer, comment, sent_at, released_at)
