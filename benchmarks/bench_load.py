@@ -19,12 +19,14 @@ from typing import NamedTuple
 import msgspec
 import psutil
 
+from benchmarks.load_site import LoadPlan
 from benchmarks.measuring import ROOT
 from tests.processes import environment, wait_for
 from tests.services import free_port, postgres, redis
 
 USERS = 16
 ROUNDS, SECONDS = 3, 12
+SHOWN_FAILURES = 5
 
 
 class Figure(msgspec.Struct):
@@ -92,6 +94,8 @@ def main() -> None:
             *(["-m", "benchmarks.load_site", site, bare, str(USERS), values["LOAD_PLAN"]],),
         ):
             subprocess.run([sys.executable, *command], env=values, cwd=ROOT, check=True)
+        plan = msgspec.json.decode(Path(values["LOAD_PLAN"]).read_bytes(), type=LoadPlan)
+        values |= {"CHAINBOX_CROWD_KEY_ID": plan.key_id, "CHAINBOX_CROWD_SECRET": plan.secret}
         sites = stack.enter_context(serving("config.server", port, "/healthz", values))
         bares = stack.enter_context(serving("benchmarks.load_bare", bare_port, "/bare", values))
         measured: dict[str, list[Round]] = {"site": [], "bare": []}
@@ -171,8 +175,11 @@ def tell(site: list[Round], bare: list[Round]) -> None:
     print("by kind, last round              requests   p50 ms   p99 ms")
     for figure in sorted(site[-1].figures.figures[1:], key=lambda one: -one.requests):
         print(f"  {figure.name:32} {figure.requests:6} {figure.p50:8.0f} {figure.p99:8.0f}")
-    for error in site[-1].figures.errors + bare[-1].figures.errors:
+    failures = [error for one in site + bare for error in one.figures.errors]
+    for error in failures[:SHOWN_FAILURES]:
         print(f"  failed: {error}")
+    if failures:
+        sys.exit(f"The figures say nothing: {len(failures)} kinds of requests failed.")
 
 
 def middle(values: list[float]) -> float:

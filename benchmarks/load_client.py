@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import django
 import locust
 import msgspec
+from django.conf import settings
 from locust import User, constant, tag, task
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -37,7 +38,7 @@ class Measured(Browser):
     def __init__(self, session: str) -> None:
         super().__init__()
         host = urlsplit(PLAN.url).hostname or ""
-        self._cookies[host] = {"sessionid": session} if session else {}
+        self._cookies[host] = {settings.SESSION_COOKIE_NAME: session} if session else {}
 
     def _send(self, method: str, url: str, *given: Any, **named: Any) -> Reply:
         began = time.perf_counter()

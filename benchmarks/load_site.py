@@ -21,6 +21,9 @@ class LoadPlan(msgspec.Struct, frozen=True):
     campaign: int
     workers: tuple[str, ...]
     researcher: str
+    # The requester's access key, with which the site reads the marketplace's claims of acceptance.
+    key_id: str
+    secret: str
 
 
 def prepare(url: str, bare_url: str, users: int) -> LoadPlan:
@@ -31,6 +34,7 @@ def prepare(url: str, bare_url: str, users: int) -> LoadPlan:
     from annotation.models import SittingKind
     from annotation.pipeline.questions import Stage
     from annotation.pipeline.settings import CrowdSettings
+    from marketplace.actions.requesters import access_key_issue
     from tests.browser.tasks.desk import QUESTION
     from tests.concurrency.crowds import LINKS_AN_IMAGE
     from tests.corpora import campaign_with_images
@@ -50,6 +54,7 @@ def prepare(url: str, bare_url: str, users: int) -> LoadPlan:
     tasks = url.replace("127.0.0.1", "localhost")
     question = QUESTION.format(url=escape(f"{tasks}/hits/{campaign.pk}/{Stage.LINKS.value}/"))
     requester = make_requester(cents=HITS * users * 20)
+    key = access_key_issue(requester=requester)
     group = ""
     for _ in range(HITS):
         hit = new_hit(requester, question=question, assignments=users, title="links")
@@ -65,16 +70,19 @@ def prepare(url: str, bare_url: str, users: int) -> LoadPlan:
         campaign=campaign.pk,
         workers=tuple(_session(worker.user) for worker in workers),
         researcher=_session(researcher()),
+        key_id=key.key_id,
+        secret=key.secret,
     )
 
 
 def _session(user: object) -> str:
     """Sign somebody in without their password, whose check takes as long as it should."""
+    from django.conf import settings
     from django.test import Client
 
     client = Client()
     client.force_login(user)  # type: ignore[arg-type]  # an account, whichever
-    return str(client.cookies["sessionid"].value)
+    return str(client.cookies[settings.SESSION_COOKIE_NAME].value)
 
 
 def main() -> None:
