@@ -22,6 +22,7 @@ RUN pip install --require-hashes --no-deps -r requirements.lock \
     && pip install -r requirements-torch.lock \
     && pip check
 COPY manage.py ./
+COPY common ./common
 COPY config ./config
 COPY annotation ./annotation
 COPY files ./files

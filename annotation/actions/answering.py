@@ -40,6 +40,7 @@ from annotation.selectors.sittings import (
     sitting_ways,
     sittings_of,
 )
+from common.rows import only_row
 
 FINISHED_FIELDS = [
     *("status", "digest", "finished_at", "until", "milliseconds"),
@@ -67,7 +68,9 @@ def draft_save(
     after something newer changes nothing.
     """
     with transaction.atomic():
-        sitting, now = _at_work(claim, sitting_id)
+        # Only a test's answer, and one that renews an unproven sitting's time, need the campaign.
+        alone = claim.kind == SittingKind.WORK and claim.acceptance is not None
+        sitting, now = _at_work(claim, sitting_id, alone=alone)
         if sitting.status == SittingStatus.FINISHED:
             raise SittingRefusedError(
                 Trouble.FINISHED, "The answers have been handed in; they cannot be changed."
@@ -99,12 +102,14 @@ def _keep_on(sitting: models.Sitting, now: datetime) -> int | None:
     return int((sitting.until - now).total_seconds())
 
 
-def _at_work(claim: Claim, sitting_id: int) -> tuple[models.Sitting, datetime]:
+def _at_work(
+    claim: Claim, sitting_id: int, *, alone: bool = False
+) -> tuple[models.Sitting, datetime]:
     """Lock and return the sitting that somebody is at; it may be finished.
 
     A page that was left open may hold one that has lapsed: it must not answer other questions.
     """
-    sitting = sitting_live(claim)
+    sitting = sitting_live(claim, alone=alone)
     now = database_now()
     if sitting is not None and not is_over(sitting, now) and sitting_id in (0, sitting.pk):
         return sitting, now
@@ -114,8 +119,8 @@ def _at_work(claim: Claim, sitting_id: int) -> tuple[models.Sitting, datetime]:
 
 
 def _question(sitting: models.Sitting, number: int) -> models.SittingQuestion:
-    question = (
-        sitting.questions.select_related("image").filter(number=number, released_at=None).first()
+    question = only_row(
+        sitting.questions.select_related("image").filter(number=number, released_at=None)
     )
     if question is None:
         raise SittingRefusedError(

@@ -46,6 +46,7 @@ from annotation.selectors.sittings import (
     why_empty,
     worker_mark,
 )
+from common.rows import only_row
 
 log = logging.getLogger(__name__)
 
@@ -251,20 +252,23 @@ def _resume(
     return sitting, questions
 
 
-def sitting_live(claim: Claim) -> models.Sitting | None:
-    """Lock and return the sitting of a claim that has not lapsed, open or finished."""
-    sitting = _live(claim).first()
+def sitting_live(claim: Claim, *, alone: bool = False) -> models.Sitting | None:
+    """Lock and return the sitting of a claim that has not lapsed, open or finished.
+
+    `alone`: without its campaign, worker and guide, for the answers that come one by one.
+    """
+    sitting = only_row(_locked(claim) if alone else _live(claim))
     if sitting is not None:
         _same_task(sitting, claim)
     return sitting
 
 
 def _live(claim: Claim) -> QuerySet[models.Sitting]:
-    return (
-        sittings_live(claim)
-        .select_related("campaign__current_settings", "worker", "guide")
-        .select_for_update(of=("self",))
-    )
+    return _locked(claim).select_related("campaign__current_settings", "worker", "guide")
+
+
+def _locked(claim: Claim) -> QuerySet[models.Sitting]:
+    return sittings_live(claim).select_for_update(of=("self",))
 
 
 def _same_task(sitting: models.Sitting, claim: Claim) -> None:
@@ -290,7 +294,7 @@ def _new(
         _admit_room(arrived.settings, arrived.hit, room.is_crowded, room.tests)
     models.Sitting.objects.bulk_create([_row(claim, arrived)], ignore_conflicts=True)
     # Made here, or by the request that was quicker: then it has its questions too.
-    sitting = _live(claim).annotate(is_filled=Exists(_QUESTIONS)).first()
+    sitting = only_row(_live(claim).annotate(is_filled=Exists(_QUESTIONS)))
     if sitting is None:
         # It was given back before we could look.
         return None, []

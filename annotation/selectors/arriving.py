@@ -1,4 +1,4 @@
-"""Who comes to a task, with which HIT: all that opening a sitting has to know, in two statements.
+"""Who comes to a task, with which HIT: all that opening a sitting has to know, in a few statements.
 
 What the platform's address says is a claim. A HIT that we did not publish, and a worker whom the
 stage does not trust, get nothing. The marketplace's signature proves that the worker has accepted
@@ -10,14 +10,15 @@ from typing import Any
 
 import msgspec
 from django.conf import settings as site
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce, Now
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Now
 
 from annotation import models
 from annotation.models import CONSENT, HitStatus, SittingKind, SittingStatus
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.trust import Standing
 from annotation.selectors.sittings import Claim, settings_of, sittings_live, worker_mark
+from common.rows import only_row
 
 # Sittings of one place at a time: a returned HIT's next worker may come before we hear of it, but
 # questions must not be held without end.
@@ -65,34 +66,31 @@ def arrive(claim: Claim) -> Arrived | None:
     body = worker.standing_body if worker else None
     is_stored = worker.consented if worker else False
     is_kept = claim.agreed > 0 and claim.agreed == hit.consent_version
+    room = _room(hit, claim)
     return Arrived(
         hit=hit,
         campaign=hit.campaign,
         settings=settings_of(hit.campaign),
         worker=worker,
         consent=hit.consent,
-        consented=is_stored or is_kept or hit.agreed_before,
+        consented=is_stored or is_kept or _has_agreed_before(claim, hit.consent),
         is_consent_stored=is_stored,
         standing=msgspec.json.decode(body, type=Standing) if body else Standing(),
         now=hit.now,
         is_proven=claim.acceptance is not None,
         is_given_back=_is_given_back(hit, claim),
-        is_crowded=_is_crowded(hit, claim),
-        tests=hit.tests,
+        is_crowded=room.is_crowded,
+        tests=room.tests,
     )
 
 
 def _hit(claim: Claim) -> Any:
     consent = _consent_text(claim)
-    return (
+    return only_row(
         models.Hit.objects.select_related("campaign__current_settings")
         .annotate(
-            **_counts(claim),
             consent=Subquery(consent.values("pk")),
             consent_version=Subquery(consent.values("version")),
-            agreed_before=Exists(
-                sittings_live(claim).filter(agreed=Subquery(_consent_text(claim).values("pk")))
-            ),
             now=Now(),
         )
         .filter(
@@ -101,8 +99,12 @@ def _hit(claim: Claim) -> Any:
             stage=claim.stage.value,
             kind=claim.kind,
         )
-        .first()
     )
+
+
+def _has_agreed_before(claim: Claim, consent: int | None) -> bool:
+    """Tell whether the worker agreed when they opened the sitting that they come back to."""
+    return consent is not None and sittings_live(claim).filter(agreed=consent).exists()
 
 
 def _worker(claim: Claim) -> Any:
@@ -112,10 +114,10 @@ def _worker(claim: Claim) -> Any:
     consents = models.Consent.objects.filter(
         worker=OuterRef("pk"), guide=Subquery(_consent_text(claim).values("pk"))
     )
-    return (
-        models.Worker.objects.filter(name=claim.worker)
-        .annotate(consented=Exists(consents), standing_body=Subquery(of_worker.values("body")))
-        .first()
+    return only_row(
+        models.Worker.objects.filter(name=claim.worker).annotate(
+            consented=Exists(consents), standing_body=Subquery(of_worker.values("body"))
+        )
     )
 
 
@@ -139,8 +141,7 @@ def room_lock(claim: Claim) -> Room:
         hits = hits.filter(hit_id=claim.hit_id)
     gate = hits.order_by("pk").values("pk")[:1]
     list(models.Hit.objects.select_for_update(no_key=True).filter(pk__in=gate).values("pk"))
-    hit: Any = models.Hit.objects.annotate(**_counts(claim)).get(hit_id=claim.hit_id)
-    return Room(is_crowded=_is_crowded(hit, claim), tests=hit.tests)
+    return _room(models.Hit.objects.get(hit_id=claim.hit_id), claim)
 
 
 def is_publishing(claim: Claim) -> bool:
@@ -154,11 +155,25 @@ def is_publishing(claim: Claim) -> bool:
     ).exists()
 
 
-def _is_crowded(hit: Any, claim: Claim) -> bool:
+def _room(hit: models.Hit, claim: Claim) -> Room:
+    """Count the sittings that leave room for this one, or none, and the worker's tests."""
+    is_test = claim.kind == SittingKind.TEST
+    return Room(
+        is_crowded=_is_crowded(hit, claim),
+        tests=_tests(claim) if is_test else 0,
+    )
+
+
+def _is_crowded(hit: models.Hit, claim: Claim) -> bool:
     if claim.acceptance is None:
-        return bool(hit.others >= hit.places or hit.own)
-    # The marketplace gives a test no more places than it has, and a test holds no questions.
-    return bool(claim.kind == SittingKind.WORK and hit.others >= MOST_AT_A_PLACE * hit.places)
+        others = _others(hit, claim).aggregate(
+            all=Count("pk"), own=Count("pk", filter=_of_worker(claim))
+        )
+        return bool(others["all"] >= hit.places or others["own"])
+    if claim.kind == SittingKind.TEST:
+        # The marketplace gives a test no more places than it has, and a test holds no questions.
+        return False
+    return _others(hit, claim).count() >= MOST_AT_A_PLACE * hit.places
 
 
 def _is_given_back(hit: models.Hit, claim: Claim) -> bool:
@@ -171,29 +186,16 @@ def _is_given_back(hit: models.Hit, claim: Claim) -> bool:
     return claim.acceptance.accepted < hit.given_back_at.timestamp() * 1000
 
 
-def _counts(claim: Claim) -> dict[str, Any]:
-    return {
-        # Sittings at the HIT beside this one: all, and those of this worker.
-        "others": _number(_others(claim)),
-        "own": _number(_others(claim).filter(_of_worker(claim))),
-        "tests": _tests(claim) if claim.kind == SittingKind.TEST else Value(0),
-    }
-
-
-def _number(sittings: QuerySet[models.Sitting]) -> Any:
-    counted = sittings.order_by().values("campaign").annotate(number=Count("pk")).values("number")
-    return Coalesce(Subquery(counted), 0)
-
-
 def _of_worker(claim: Claim) -> Q:
     return Q(worker__name=claim.worker) | Q(mark=worker_mark(claim.worker))
 
 
-def _others(claim: Claim) -> QuerySet[models.Sitting]:
+def _others(hit: models.Hit, claim: Claim) -> QuerySet[models.Sitting]:
+    """Return the sittings at a HIT beside the claim's own."""
     return (
         models.Sitting.objects.filter(
             # Handed in and not confirmed counts too: its questions are kept all the same.
-            hit_id=OuterRef("hit_id"),
+            hit_id=hit.hit_id,
             confirmed_at=None,
             until__gt=Now(),
         )
@@ -202,7 +204,7 @@ def _others(claim: Claim) -> QuerySet[models.Sitting]:
     )
 
 
-def _tests(claim: Claim) -> Any:
+def _tests(claim: Claim) -> int:
     # From the moment they are opened: whoever gives a test back has seen answers. Not this one,
     # which a second request may be opening.
     counts = Q(is_proven=True) | Q(confirmed_at__isnull=False)
@@ -213,8 +215,8 @@ def _tests(claim: Claim) -> Any:
         kind=SittingKind.TEST,
     ).exclude(pk__in=sittings_live(claim).values("pk"))
     # One after the other, so that the database uses an index for each.
-    by_name = _number(opened.filter(worker__name=claim.worker))
-    return by_name + _number(opened.filter(mark=worker_mark(claim.worker)))
+    by_name = opened.filter(worker__name=claim.worker).count()
+    return by_name + opened.filter(mark=worker_mark(claim.worker)).count()
 
 
 def _consent_text(claim: Claim) -> QuerySet[models.Guide]:

@@ -15,6 +15,7 @@ from annotation import models
 from annotation.models import ImageStatus
 from annotation.pipeline.questions import Stage
 from annotation.pipeline.state import BoxStatus, Phase
+from common.rows import only_row
 from config.cache import cached
 
 IMAGES_PER_PAGE = 24
@@ -227,10 +228,10 @@ def images_page(
 
 def image_find(campaign_id: int, name: str) -> models.Image | None:
     """Return an image with its campaign and state."""
-    return (
-        models.Image.objects.select_related("campaign", "stored_state")
-        .filter(campaign_id=campaign_id, name=name)
-        .first()
+    return only_row(
+        models.Image.objects.select_related("campaign", "stored_state").filter(
+            campaign_id=campaign_id, name=name
+        )
     )
 
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotation import models
 from annotation.selectors.opaque import number_hide, number_reveal
+from common.rows import only_row
 from config.clock import CLOCK_TOLERANCE_SECONDS
 
 # The names of image formats in the file storage, as `picture_store` gives them.
@@ -63,7 +64,7 @@ def photo_find(token: str) -> Photo | None:
         raise PhotoExpiredError from None
     except (signing.BadSignature, ValueError):
         return None
-    image = models.Image.objects.filter(pk=image_id, withdrawn_at=None).exclude(file="").first()
+    image = only_row(models.Image.objects.filter(pk=image_id, withdrawn_at=None).exclude(file=""))
     if image is None:
         return None
     signed_at = signing.b62_decode(token.split(":")[1])

@@ -21,6 +21,7 @@ from annotation.pipeline.questions import Question, Stage, question_from_key
 from annotation.pipeline.settings import Settings
 from annotation.pipeline.state import ImageState
 from annotation.selectors.guides import consent_guide, guide_read
+from common.rows import only_row
 
 Empty = Literal["with_others", "nothing_left"]
 
@@ -138,7 +139,9 @@ def why_empty(campaign: models.Campaign, stage: Stage, worker: models.Worker) ->
 
 
 def campaign_find(campaign_id: int) -> models.Campaign | None:
-    return models.Campaign.objects.select_related("current_settings").filter(pk=campaign_id).first()
+    return only_row(
+        models.Campaign.objects.select_related("current_settings").filter(pk=campaign_id)
+    )
 
 
 def settings_of(campaign: models.Campaign) -> Settings:

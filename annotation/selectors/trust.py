@@ -10,6 +10,7 @@ from annotation.pipeline.questions import Stage
 from annotation.pipeline.revoking import Work
 from annotation.pipeline.trust import Checked, Standing, decode_event, follow
 from annotation.selectors.states import settings_by_id
+from common.rows import only_row
 
 # An image and the number of a judgment of it.
 Place = tuple[int, int]
@@ -17,9 +18,9 @@ Place = tuple[int, int]
 
 def standing_of(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> Standing:
     """Return where a worker stands at a stage of a campaign."""
-    row = models.WorkerStanding.objects.filter(
-        campaign=campaign, worker=worker, stage=stage.value
-    ).first()
+    row = only_row(
+        models.WorkerStanding.objects.filter(campaign=campaign, worker=worker, stage=stage.value)
+    )
     return row.standing if row else Standing()
 
 

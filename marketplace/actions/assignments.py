@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from common.rows import only_row
 from marketplace.actions.hits import hit_lock, hit_refresh
 from marketplace.actions.ledger import accounts_lock, hold_adjust, reward_pay
 from marketplace.actions.notifications import event_record
@@ -30,7 +31,7 @@ def assignment_accept(*, hit_id: int, worker: Worker, qualified_for: int = 0) ->
     hit = hit_lock(hit_id=hit_id)
     now = database_now()
     places = hit_refresh(hit=hit, now=now)
-    own = hit.assignments.filter(worker=worker, status__in=HELD).first()
+    own = only_row(hit.assignments.filter(worker=worker, status__in=HELD))
     if own is not None:
         if own.status == AssignmentStatus.ACCEPTED and own.deadline > now:
             return own

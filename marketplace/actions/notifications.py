@@ -4,6 +4,7 @@ import json
 import uuid
 from datetime import datetime
 
+from common.rows import only_row
 from config.waking import wake
 from marketplace.models import HIT, Event, NotificationSettings, Requester
 
@@ -14,9 +15,9 @@ def event_record(
     *, hit: HIT, event_type: str, now: datetime, assignment_id: str | None = None
 ) -> None:
     """Put an event of a HIT into the outbox, if its type's notifications ask for it."""
-    wanted = NotificationSettings.objects.filter(
-        hit_type_id=hit.hit_type_id, is_active=True
-    ).first()
+    wanted = only_row(
+        NotificationSettings.objects.filter(hit_type_id=hit.hit_type_id, is_active=True)
+    )
     if wanted is None or event_type not in wanted.event_types:
         return
     body = event_body(

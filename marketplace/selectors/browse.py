@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
+from common.rows import only_row
 from marketplace.clock import database_now
 from marketplace.models import HIT, Assignment, HITType, QualificationType, Worker
 from marketplace.rules.ids import is_id
@@ -107,13 +108,13 @@ def hit_type_find(number: str) -> HITType | None:
     """Return the type that a worker's link names."""
     if not is_id(number):
         return None
-    return HITType.objects.select_related("requester").filter(hit_type_id=number).first()
+    return only_row(HITType.objects.select_related("requester").filter(hit_type_id=number))
 
 
 def hit_to_preview(worker: Worker, hit_type: HITType, hit_id: str = "") -> HIT | None:
     """Return a HIT of the group that the worker could accept, the one asked for if it is open."""
     hits = open_hits(worker, database_now()).filter(hit_type=hit_type)
-    asked = hits.filter(hit_id=hit_id).first() if is_id(hit_id) else None
+    asked = only_row(hits.filter(hit_id=hit_id)) if is_id(hit_id) else None
     return asked or hits.order_by("pk").first()
 
 

@@ -2,6 +2,7 @@
 
 from django.db.models import Q
 
+from common.rows import only_row
 from marketplace.models import (
     HIT,
     Assignment,
@@ -26,10 +27,10 @@ SUBMITTED = (AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED, AssignmentSt
 
 def own_hit(requester: Requester, hit_id: str) -> HIT:
     """Return the requester's HIT, disposed or not (HITDoesNotExist)."""
-    hit = (
-        HIT.objects.select_related("hit_type", "requester")
-        .filter(requester=requester, hit_id=hit_id)
-        .first()
+    hit = only_row(
+        HIT.objects.select_related("hit_type", "requester").filter(
+            requester=requester, hit_id=hit_id
+        )
     )
     if hit is None:
         raise does_not_exist("HIT", hit_id)
@@ -38,10 +39,10 @@ def own_hit(requester: Requester, hit_id: str) -> HIT:
 
 def own_hit_type(requester: Requester, hit_type_id: str) -> HITType:
     """Return the requester's HIT type (InvalidParameterValue, as MTurk answered)."""
-    hit_type = (
-        HITType.objects.select_related("requester")
-        .filter(requester=requester, hit_type_id=hit_type_id)
-        .first()
+    hit_type = only_row(
+        HITType.objects.select_related("requester").filter(
+            requester=requester, hit_type_id=hit_type_id
+        )
     )
     if hit_type is None:
         raise invalid_value("HITTypeId", hit_type_id)
@@ -58,7 +59,7 @@ def own_assignment(requester: Requester, assignment_id: str, *, allowed: str) ->
     named = Assignment.objects.select_related("worker", "hit__hit_type", "hit__requester").filter(
         assignment_id=assignment_id, hit__requester=requester
     )
-    assignment = named.filter(status__in=HELD).first()
+    assignment = only_row(named.filter(status__in=HELD))
     if assignment is not None and assignment.status in SUBMITTED:
         return assignment
     if assignment is None and not named.exists():
@@ -68,7 +69,7 @@ def own_assignment(requester: Requester, assignment_id: str, *, allowed: str) ->
 
 def worker_named(worker_id: str) -> Worker:
     """Return the worker (WorkerDoesNotExist, in the words of the old service)."""
-    worker = Worker.objects.filter(worker_id=worker_id).first()
+    worker = only_row(Worker.objects.filter(worker_id=worker_id))
     if worker is None:
         raise RequestError(
             "WorkerDoesNotExist",
@@ -89,10 +90,10 @@ def qualification_type_named(requester: Requester, type_id: str) -> Qualificatio
 
     QualificationTypeDoesNotExist; InvalidQualificationTypeState if it is theirs and disposed of.
     """
-    found = (
-        QualificationType.objects.filter(qualification_type_id=type_id)
-        .filter(Q(requester=requester) | Q(disposed_at=None, is_active=True))
-        .first()
+    found = only_row(
+        QualificationType.objects.filter(qualification_type_id=type_id).filter(
+            Q(requester=requester) | Q(disposed_at=None, is_active=True)
+        )
     )
     if found is None:
         raise does_not_exist("QualificationType", type_id)
@@ -113,9 +114,11 @@ def own_qualification_type(requester: Requester, type_id: str) -> QualificationT
 
 def own_request(requester: Requester, request_id: str) -> QualificationRequest:
     """Return a request for one of the requester's types (QualificationRequestDoesNotExist)."""
-    found = QualificationRequest.objects.filter(
-        request_id=request_id, qualification_type__requester=requester
-    ).first()
+    found = only_row(
+        QualificationRequest.objects.filter(
+            request_id=request_id, qualification_type__requester=requester
+        )
+    )
     if found is None:
         raise does_not_exist("QualificationRequest", request_id)
     return found

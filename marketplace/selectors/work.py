@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 from django.db.models import Count, Q, QuerySet, Sum
 
+from common.rows import only_row
 from marketplace.models import (
     Assignment,
     Message,
@@ -51,7 +52,7 @@ def holder_find(assignment_id: str) -> Assignment | None:
     found = Assignment.objects.select_related("hit__hit_type", "worker").filter(
         assignment_id=assignment_id
     )
-    return found.filter(status__in=HELD).first() or found.order_by("-pk").first()
+    return only_row(found.filter(status__in=HELD)) or found.order_by("-pk").first()
 
 
 def others_had(assignment: Assignment) -> bool:
@@ -142,10 +143,10 @@ def qualification_types_offered(worker: Worker, text: str = "") -> QuerySet[Qual
 def qualification_type_find(number: str) -> QualificationType | None:
     if not is_id(number):
         return None
-    return (
-        QualificationType.objects.select_related("requester")
-        .filter(qualification_type_id=number, disposed_at=None)
-        .first()
+    return only_row(
+        QualificationType.objects.select_related("requester").filter(
+            qualification_type_id=number, disposed_at=None
+        )
     )
 
 
@@ -164,6 +165,6 @@ def attempt_open(
 
 def qualification_of(worker: Worker, qualification_type: QualificationType) -> Qualification | None:
     """Return the worker's qualification of a type, if it is granted."""
-    return worker.qualifications.filter(
-        qualification_type=qualification_type, is_granted=True
-    ).first()
+    return only_row(
+        worker.qualifications.filter(qualification_type=qualification_type, is_granted=True)
+    )

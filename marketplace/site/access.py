@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from common.rows import only_row
 from marketplace.models import Worker
 from marketplace.selectors.work import unread_count
 
@@ -26,7 +27,7 @@ def worker_of(request: HttpRequest) -> Worker | None:
     user = account_of(request)
     if user is None:
         return None
-    return Worker.objects.filter(user=user, erased_at=None, consented_at__isnull=False).first()
+    return only_row(Worker.objects.filter(user=user, erased_at=None, consented_at__isnull=False))
 
 
 def worker_required(

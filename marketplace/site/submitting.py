@@ -10,6 +10,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
+from common.rows import only_row
 from marketplace.actions.assignments import WorkRefusedError, assignment_submit
 from marketplace.clock import database_now
 from marketplace.models import HIT, Assignment
@@ -139,7 +140,7 @@ def _result(
 def question(request: HttpRequest, token: str) -> HttpResponse:
     """The page of an HTMLQuestion, for our frame. The signed address is the permission."""
     shown = token_read(token)
-    hit = HIT.objects.filter(pk=shown.hit, disposed_at=None).first() if shown else None
+    hit = only_row(HIT.objects.filter(pk=shown.hit, disposed_at=None)) if shown else None
     if shown is None or hit is None:
         return _result(
             request, "This page has expired", "Load the page around this frame again.", 410

@@ -1,0 +1,1 @@
+"""What the applications share: small things that belong to none of them."""

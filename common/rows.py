@@ -1,0 +1,16 @@
+"""Rows of a database, one at a time."""
+
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+
+Row = TypeVar("Row", bound=Model)
+
+
+def only_row(rows: QuerySet[Row]) -> Row | None:
+    """Return the row of a query that can find one at most; None if it finds none.
+
+    Unlike `first()` it asks for no order. An order costs: Django compares every column that it
+    selects with every column that it sorts by, which for a wide row takes longer than the query.
+    """
+    return next(iter(rows[:1]), None)
