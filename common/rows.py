@@ -1,13 +1,13 @@
 """Rows of a database, one at a time."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
-Row = TypeVar("Row", bound=Model)
+Row = TypeVar("Row")
 
 
-def only_row(rows: QuerySet[Row]) -> Row | None:
+def only_row(rows: QuerySet[Any, Row]) -> Row | None:
     """Return the row of a query that can find one at most; None if it finds none.
 
     Unlike `first()` it asks for no order. An order costs: Django compares every column that it
