@@ -25,7 +25,6 @@ COPY manage.py ./
 COPY common ./common
 COPY config ./config
 COPY annotation ./annotation
-COPY files ./files
 COPY grounding ./grounding
 COPY marketplace ./marketplace
 COPY --from=frontend /frontend/dist ./frontend/dist

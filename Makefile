@@ -126,7 +126,7 @@ test-whole: setup
 	CHAINBOX_TESTS=whole $(BIN)/python -m tests.services -- sh -c \
 		'DATABASE_URL="$$TEST_POSTGRES_URL" exec $(BIN)/python -m pytest -m whole -s'
 
-# MUTATE holds options: make mutate MUTATE='--seed 7 --sample 20 --only annotation/pipeline/trust.py'
+# MUTATE holds options: make mutate MUTATE='--seed 7 --sample 20 --only annotation/pipeline/trust/standing.py'
 mutate: setup
 	@$(BIN)/python -m scripts.mutate $(MUTATE)
 

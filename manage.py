@@ -7,8 +7,8 @@ from pathlib import Path
 
 from django.core.management import execute_from_command_line
 
-from config.crowd_file import crowd_file_load
-from files.trouble import trouble_told
+from common.files.trouble import trouble_told
+from config.demo.crowd_file import crowd_file_load
 
 
 def main() -> None:

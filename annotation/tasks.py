@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from celery import current_app, shared_task
 from celery.signals import worker_ready
 
-from annotation.actions.doubting import doubts_raise
-from annotation.actions.estimates import TASK
-from annotation.actions.gold_review import gold_review
-from annotation.actions.heartbeat import heartbeat_note
-from annotation.actions.leases import leases_expire
-from annotation.actions.starving import starving_mark
-from annotation.actions.supplying import hits_plan
+from annotation.actions.campaign.estimates import TASK
+from annotation.actions.crowd.heartbeat import heartbeat_note
+from annotation.actions.crowd.supply import hits_plan
+from annotation.actions.gold.upkeep import gold_review
+from annotation.actions.review.doubts import doubts_raise
+from annotation.actions.work.leases import leases_expire
+from annotation.actions.work.starved_questions import starving_mark
 from annotation.crowd.client import crowd_client, is_configured
-from annotation.crowd.looking import hits_look
-from annotation.crowd.sending import calls_send
-from annotation.selectors.supply import campaigns_launched
+from annotation.crowd.polling import hits_look
+from annotation.crowd.sender import calls_send
+from annotation.selectors.crowd.supply import campaigns_launched
 from annotation.simulation.estimate_job import estimates_make
-from config.waking import wake_now
-from files.trouble import disk_trouble
+from common.files.trouble import disk_trouble
+from common.waking import wake_now
 
 log = logging.getLogger(__name__)
 

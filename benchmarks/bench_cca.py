@@ -19,8 +19,8 @@ import torch
 from cca_zoo.linear import CCA
 
 from grounding.pipeline.arrays import Float32, Float64
-from grounding.pipeline.cca import CanonicalSpace, fit
-from grounding.pipeline.covariances import BLOCK, gather
+from grounding.pipeline.embedding.cca import CanonicalSpace, fit
+from grounding.pipeline.embedding.covariances import BLOCK, gather
 
 PAIRS, DIMENSIONS, COMPONENTS = 20_000, 1024, 64
 ROUNDS, ZOO_ROUNDS = 8, 3

@@ -16,8 +16,8 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from grounding.pipeline.cca import fit
-from grounding.pipeline.covariances import BLOCK, CovarianceSum
+from grounding.pipeline.embedding.cca import fit
+from grounding.pipeline.embedding.covariances import BLOCK, CovarianceSum
 
 PAIRS, IMAGE, TEXT = 148_915, 4096, 9000
 COMPONENTS = 1024

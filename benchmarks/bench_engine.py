@@ -4,17 +4,21 @@ import tempfile
 import time
 from pathlib import Path
 
-from annotation.pipeline.corpus import annotation_of, captions_of, mentions_of_sentences
+from annotation.pipeline.corpus.corpus_image import (
+    annotation_of,
+    captions_of,
+    mentions_of_sentences,
+)
 from annotation.pipeline.engine import apply, begin
-from annotation.pipeline.facts import Fact
-from annotation.pipeline.release import image_ids, read_image
-from annotation.pipeline.settings import Settings
-from annotation.pipeline.state import decode_state, encode_state
+from annotation.pipeline.protocol.facts import Fact
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.state import decode_state, encode_state
+from annotation.pipeline.release.folder import image_ids, read_image
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import TYPICAL, Crowd
 from annotation.simulation.report import SimulationReport
 from annotation.simulation.work import work_in_memory
-from benchmarks.measuring import public_dataset
+from benchmarks.measure import public_dataset
 
 
 def main() -> None:

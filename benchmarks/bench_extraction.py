@@ -20,13 +20,13 @@ import numpy as np
 import torch
 from PIL import Image
 
-from benchmarks.measuring import ROOT
-from grounding.pipeline.allocator import keep_memory
-from grounding.pipeline.backbones import Backbone, load_backbone
-from grounding.pipeline.crops import CROPS, crops_of
-from grounding.pipeline.extraction import available_cores, extract, open_store
-from grounding.pipeline.photos import find_photos
-from grounding.pipeline.plans import plan
+from benchmarks.measure import ROOT
+from grounding.pipeline.store.extraction import available_cores, extract, open_store
+from grounding.pipeline.store.plans import plan
+from grounding.pipeline.vision.allocator import keep_memory
+from grounding.pipeline.vision.backbones import Backbone, load_backbone
+from grounding.pipeline.vision.crops import CROPS, crops_of
+from grounding.pipeline.vision.photos import find_photos
 
 WANTED = 0.85
 ROUNDS = 3

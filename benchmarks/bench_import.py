@@ -3,8 +3,8 @@
 import tempfile
 from pathlib import Path
 
-from annotation.pipeline.release import image_ids, read_sentences
-from benchmarks.measuring import Measured, manage, public_dataset
+from annotation.pipeline.release.folder import image_ids, read_sentences
+from benchmarks.measure import Measured, manage, public_dataset
 
 SIZES = (10_000, 20_000)
 LIMIT_RATIO = 2.2

@@ -20,7 +20,7 @@ import msgspec
 import psutil
 
 from benchmarks.load_site import LoadPlan
-from benchmarks.measuring import ROOT
+from benchmarks.measure import ROOT
 from tests.processes import environment, wait_for
 from tests.services import free_port, postgres, redis
 

@@ -4,7 +4,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.measuring import manage, public_dataset
+from benchmarks.measure import manage, public_dataset
 
 LIMIT_SECONDS = 60
 LIMIT_MEGABYTES = 1024

@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
-from benchmarks.measuring import ROOT
+from benchmarks.measure import ROOT
 from tests.browsers import ARGUMENTS, find_chromium
 
 LIMIT_SECONDS = 1
@@ -116,14 +116,14 @@ def prepare() -> int:
     """Import the demo, and let every worker have agreed to the study: not what is measured."""
     from django.core.management import call_command
 
-    from annotation.actions.sittings import consent_give
+    from annotation.actions.work.sittings import consent_give
     from annotation.models import SittingKind
-    from annotation.pipeline.questions import Stage
-    from annotation.selectors.guides import consent_guide
-    from annotation.selectors.sittings import Claim
+    from annotation.pipeline.protocol.questions import Stage
+    from annotation.selectors.work.guides import consent_guide
+    from annotation.selectors.work.sittings import Claim
     from tests.acceptances import accepted
-    from tests.browser.tasks.corpus import demo_campaign
-    from tests.offering import offered, trusted
+    from tests.browser.kit.corpus import demo_campaign
+    from tests.offers import offered, trusted
 
     call_command("migrate", verbosity=0)
     campaign = demo_campaign(questions=QUESTIONS)

@@ -9,10 +9,10 @@ import numpy
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.revoking import Work, doubtful
-from annotation.pipeline.settings import CrowdSettings, DoubtSince, Settings
-from annotation.pipeline.trust import Checked, Standing, Trust, follow, is_hopeless
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.settings import CrowdSettings, DoubtSince, Settings
+from annotation.pipeline.trust.revocation import Work, doubtful
+from annotation.pipeline.trust.standing import Checked, Standing, Trust, follow, is_hopeless
 from annotation.simulation.crowd import QUALITY, TYPICAL
 
 WORKERS = 10_000

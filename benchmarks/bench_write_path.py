@@ -23,8 +23,8 @@ def run() -> None:
     from django.db import connection, transaction
     from django.test.utils import CaptureQueriesContext
 
-    from annotation.actions.facts import judgments_record
-    from annotation.actions.people import workers_simulated
+    from annotation.actions.crowd.workers import workers_simulated
+    from annotation.actions.protocol.facts import judgments_record
     from annotation.models import Campaign
     from annotation.simulation.crowd import TYPICAL, Crowd
     from annotation.simulation.run import answer_key

@@ -30,7 +30,7 @@ class BareServer(Server):
         from django.conf import settings
         from django.core.wsgi import get_wsgi_application
 
-        from config.database import database_from_url
+        from config.services.database import database_from_url
         from config.settings import BASE_DIR
 
         settings.configure(

@@ -21,7 +21,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 # After the setup: what is read of the marketplace's pages knows stages and kinds of sittings.
-from annotation.pipeline.questions import NO  # noqa: E402
+from annotation.pipeline.protocol.questions import NO  # noqa: E402
 from annotation.simulation.http.browser import Browser, Reply, UnreachableError  # noqa: E402
 from annotation.simulation.http.site import WorkerSite  # noqa: E402
 from annotation.simulation.http.task import Given, RefusedError, TaskPage  # noqa: E402

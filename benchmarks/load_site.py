@@ -29,18 +29,18 @@ class LoadPlan(msgspec.Struct, frozen=True):
 def prepare(url: str, bare_url: str, users: int) -> LoadPlan:
     """Fill the database and return the plan."""
     from annotation import models
-    from annotation.actions.campaigns import campaign_settings_change
-    from annotation.actions.corpus import Take
+    from annotation.actions.campaign.campaigns import campaign_settings_change
+    from annotation.actions.corpus.imports import Take
     from annotation.models import SittingKind
-    from annotation.pipeline.questions import Stage
-    from annotation.pipeline.settings import CrowdSettings
+    from annotation.pipeline.protocol.questions import Stage
+    from annotation.pipeline.protocol.settings import CrowdSettings
     from marketplace.actions.requesters import access_key_issue
-    from tests.browser.tasks.desk import QUESTION
+    from tests.browser.kit.desk import QUESTION
     from tests.concurrency.crowds import LINKS_AN_IMAGE
     from tests.corpora import campaign_with_images
     from tests.marketplace.people import make_requester
     from tests.marketplace.site import new_hit, new_worker
-    from tests.offering import offered, trusted
+    from tests.offers import offered, trusted
     from tests.web.accounts import researcher
 
     campaign = campaign_with_images(OPEN_QUESTIONS // LINKS_AN_IMAGE, take=Take.NOTHING)

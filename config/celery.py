@@ -6,7 +6,7 @@ from typing import Any
 
 from celery import Celery, Task
 
-from files.trouble import disk_trouble
+from common.files.trouble import disk_trouble
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
 from waitress.task import WSGITask
 
-logger = logging.getLogger("config.access")
+logger = logging.getLogger("common.web.access")
 
 Application = Callable[[Any, Any], Iterable[bytes]]
 

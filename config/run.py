@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 
 import django
 
-from files.trouble import trouble_told
+from common.files.trouble import trouble_told
 
 STOP_SECONDS = 10
 START_SECONDS = 60
@@ -141,8 +141,8 @@ def announcement(host: str, port: int, crowd: str, level: str = LEVEL) -> str:
     Creates the demo accounts if they are missing, but only where nobody else can reach them.
     Elsewhere those that an earlier run has made get passwords that nobody knows yet.
     """
-    from config.demo_accounts import DEMO_ACCOUNTS, demo_accounts_close, ensure_demo_accounts
-    from config.embedded import DEMO_WORKER, demo_worker_ensure, local_address
+    from config.demo.accounts import DEMO_ACCOUNTS, demo_accounts_close, ensure_demo_accounts
+    from config.demo.marketplace import DEMO_WORKER, demo_worker_ensure, local_address
 
     address = local_address(host, port)
     lines = ["", "Chainbox is running.", f"  Researchers: {address}/"]
@@ -177,8 +177,8 @@ def crowd_connect(host: str, port: int) -> str:
     """Let the site publish on its own marketplace, unless another is set; say where it does."""
     from django.conf import settings
 
-    from config.crowd_file import crowd_file_write
-    from config.embedded import REQUESTER, crowd_environment
+    from config.demo.crowd_file import crowd_file_write
+    from config.demo.marketplace import REQUESTER, crowd_environment
 
     values = crowd_environment(host, port, os.environ)
     # What is started from here inherits it; commands in another terminal read it.

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config.broker import prepare_folders
-from config.clock import CLOCK_TOLERANCE_SECONDS
-from config.database import database_from_url
-from config.origins import origins_of_hosts, read_origins
+from common.clock import CLOCK_TOLERANCE_SECONDS
+from common.web.origins import origins_of_hosts, read_origins
 from config.private_files import file_private, folder_private
+from config.services.broker import prepare_folders
+from config.services.database import database_from_url
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -97,7 +97,7 @@ WHITENOISE_USE_FINDERS = not PRODUCTION
 # --- Applications ----------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "config.accounts.administration.AdministrationConfig",
+    "common.accounts.administration.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -107,23 +107,23 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "rest_framework",
-    "config.accounts",
+    "common.accounts",
     "annotation",
     "grounding",
     "marketplace",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "config.csp.ContentSecurityPolicyMiddleware",
+    "common.web.csp.ContentSecurityPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # After the static files, which may be kept; before all that looks at text.
-    "config.caching.PrivatePagesMiddleware",
-    "config.plain_text.PlainTextMiddleware",
+    "common.web.caching.PrivatePagesMiddleware",
+    "common.web.plain_text.PlainTextMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "config.accounts.devices.KnownDeviceMiddleware",
+    "common.accounts.devices.KnownDeviceMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -139,14 +139,14 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "config.redis_service.redis_notice",
+                "common.redis_service.redis_notice",
             ],
         },
     },
 ]
 STORAGES = {
     "default": {
-        "BACKEND": "config.file_storage.WholeFileStorage",
+        "BACKEND": "config.services.file_storage.WholeFileStorage",
         # Photos are named by their content: what is replaced is the same, or damaged.
         "OPTIONS": {"allow_overwrite": True},
     },
@@ -175,7 +175,7 @@ REDIS_URL = os.environ.get("REDIS_URL") or ""
 # One that all processes share: workers leave their sign of life there.
 CACHES: dict[str, dict[str, Any]] = {
     "default": (
-        {"BACKEND": "config.cache.TolerantRedisCache", "LOCATION": REDIS_URL}
+        {"BACKEND": "common.cache.TolerantRedisCache", "LOCATION": REDIS_URL}
         if REDIS_URL
         else {
             "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
@@ -224,7 +224,7 @@ else:
 
 # --- Accounts --------------------------------------------------------------------------------
 
-AUTHENTICATION_BACKENDS = ["config.accounts.passwords.ThrottledBackend"]
+AUTHENTICATION_BACKENDS = ["common.accounts.passwords.ThrottledBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {
@@ -233,7 +233,7 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
-    {"NAME": "config.accounts.context_words.ContextWordsValidator"},
+    {"NAME": "common.accounts.context_words.ContextWordsValidator"},
 ]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
@@ -348,7 +348,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 # No form takes files. Without this, any page that reads a form would keep them on the disk first.
 DATA_UPLOAD_MAX_NUMBER_FILES = 100
-FILE_UPLOAD_HANDLERS = ["config.uploads.SkippingHandler"]
+FILE_UPLOAD_HANDLERS = ["common.web.uploads.SkippingHandler"]
 
 # --- Language, time, logs --------------------------------------------------------------------
 

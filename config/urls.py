@@ -1,4 +1,4 @@
-"""All routes. tests/web/test_permissions.py must say of each who may see it."""
+"""All routes. tests/web/site/test_permissions.py must say of each who may see it."""
 
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
@@ -6,7 +6,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from annotation.hits.notifications import notifications
-from config.accounts.views import ThrottledLoginView
+from common.accounts.views import ThrottledLoginView
 from config.views import healthz
 
 handler500 = "config.views.failed"

@@ -9,8 +9,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.defaults import server_error
 
-from config.redis_service import RedisState, redis_state
-from files.trouble import disk_trouble
+from common.files.trouble import disk_trouble
+from common.redis_service import RedisState, redis_state
 
 logger = logging.getLogger(__name__)
 

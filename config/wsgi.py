@@ -4,7 +4,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from config.database_checks import spare_health_checks
+from config.services.database_checks import spare_health_checks
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

@@ -8,8 +8,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from annotation.pipeline.release import ReleaseError
-from files.trouble import disk_trouble
+from annotation.pipeline.release.folder import ReleaseError
+from common.files.trouble import disk_trouble
 from grounding.cli import extract, run
 from grounding.pipeline.errors import GroundingError
 

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from config.waking import wake
+from common.waking import wake
 from grounding.library import release_find, vectors
 from grounding.models import Experiment, ExperimentStatus
 

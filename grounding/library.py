@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from annotation.pipeline.release import SPLITS
+from annotation.pipeline.release.folder import SPLITS
 
 # Not a file: vectors are learnt from the release's own captions.
 CAPTIONS = "captions"

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import msgspec
 
-from annotation.pipeline.release import read_sentences
-from config.clock import CLOCK_TOLERANCE_SECONDS
-from grounding.pipeline.claims import tidy_folders
-from grounding.pipeline.covariances import Covariances
-from grounding.pipeline.photos import Photo
-from grounding.pipeline.store import FeatureKey, FeatureKind, FeatureStore, opened
-from grounding.pipeline.text_features import TextEncoder
+from annotation.pipeline.release.folder import read_sentences
+from common.clock import CLOCK_TOLERANCE_SECONDS
+from grounding.pipeline.embedding.covariances import Covariances
+from grounding.pipeline.store.claims import tidy_folders
+from grounding.pipeline.store.features import FeatureKey, FeatureKind, FeatureStore, opened
+from grounding.pipeline.text.features import TextEncoder
+from grounding.pipeline.vision.photos import Photo
 from grounding.recipes.image_sentence import Split, gather_pairs
 
 # Where the parts of a pass are, in the store's folder, and what captions are encoded by.

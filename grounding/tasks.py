@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import Error, connection
 from kombu.exceptions import OperationalError
 
-from files.trouble import disk_trouble
+from common.files.trouble import disk_trouble
 from grounding.actions import (
     AbandonedError,
     experiment_fail,
@@ -32,14 +32,14 @@ from grounding.actions import (
 from grounding.library import release_find, vectors_path
 from grounding.models import Experiment
 from grounding.pipeline.errors import GroundingError
-from grounding.pipeline.reporting import Report
+from grounding.pipeline.progress import Report
 
 if TYPE_CHECKING:
+    from grounding.experiment import Figures, Order
     from grounding.passes import PassPart
-    from grounding.pipeline.backbones import Backbone
-    from grounding.pipeline.plans import Shard
-    from grounding.pipeline.store import FeatureStore
-    from grounding.running import Figures, Order
+    from grounding.pipeline.store.features import FeatureStore
+    from grounding.pipeline.store.plans import Shard
+    from grounding.pipeline.vision.backbones import Backbone
 
 log = logging.getLogger(__name__)
 
@@ -68,10 +68,10 @@ def grounding_work() -> None:
 def grounding_extract(order: str, shard: str) -> None:
     """Make one shard of features, unless it is there or somebody is at it."""
     # torch takes seconds to import, and most workers never need it.
-    from grounding.pipeline.claims import claim
-    from grounding.pipeline.extraction import available_cores, extract_shard
-    from grounding.pipeline.plans import Shard
-    from grounding.running import Order
+    from grounding.experiment import Order
+    from grounding.pipeline.store.claims import claim
+    from grounding.pipeline.store.extraction import available_cores, extract_shard
+    from grounding.pipeline.store.plans import Shard
 
     what = msgspec.json.decode(order, type=Order)
     wanted = msgspec.json.decode(shard, type=Shard)
@@ -96,7 +96,7 @@ def grounding_gather(part: str) -> None:
 
 def experiment_run(experiment: Experiment) -> None:
     """See an experiment through that was taken up; whatever goes wrong is noted in its row."""
-    from grounding.running import metrics_of, run_order, write_figures
+    from grounding.experiment import metrics_of, run_order, write_figures
 
     try:
         with _told(experiment) as report:
@@ -161,7 +161,7 @@ def _fail(experiment: Experiment, error: str) -> None:
 
 
 def _order(experiment: Experiment) -> "Order":
-    from grounding.running import Network, Order
+    from grounding.experiment import Network, Order
 
     release = release_find(experiment.release)
     if release is None:
@@ -314,6 +314,6 @@ def gpu_is_served() -> bool:
 @lru_cache(maxsize=1)
 def _network(order: str) -> "tuple[Backbone, FeatureStore]":
     """Load the network of an order once for all its shards."""
-    from grounding.running import Order, network_of
+    from grounding.experiment import Order, network_of
 
     return network_of(msgspec.json.decode(order, type=Order))

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-import config.converters  # noqa: F401  # makes <id:…> known
+import common.web.converters  # noqa: F401  # makes <id:…> known
 from grounding import views
 
 urlpatterns = [

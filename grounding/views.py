@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timesince import timesince
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from config.access import researchers_only
+from common.web.access import researchers_only
 from grounding.actions import ExperimentError, experiment_retry, experiment_start
 from grounding.library import CAPTIONS, Release, releases, vectors
 from grounding.models import Experiment, ExperimentStatus

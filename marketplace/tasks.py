@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from marketplace.actions.delivery import events_deliver
+from marketplace.actions.notices.delivery import events_deliver
 from marketplace.actions.sweep import old_hits_dispose, sweep
 from marketplace.actions.tokens import tokens_forget
 

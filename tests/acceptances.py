@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings as site
 from pytest_django import Settings
 
-from annotation.pipeline.acceptance import Acceptance
+from annotation.pipeline.work.acceptance import Acceptance
 from marketplace.actions.requesters import access_key_issue
 from marketplace.models import Requester
 from marketplace.rules.acceptance import Accepted, acceptance_claim

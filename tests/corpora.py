@@ -1,17 +1,22 @@
 """Small corpora for tests that need a campaign in the database."""
 
-from annotation.actions.campaigns import campaign_create
-from annotation.actions.corpus import ImageToImport, Take, images_import, tables_analyse
+from annotation.actions.campaign.campaigns import campaign_create
+from annotation.actions.corpus.imports import ImageToImport, Take, images_import, tables_analyse
 from annotation.models import Campaign, Image
-from annotation.pipeline.corpus import (
+from annotation.pipeline.corpus.corpus_image import (
     CorpusImage,
     annotation_of,
     captions_of,
     mentions_of_sentences,
 )
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.mentions import MentionFinder
-from annotation.pipeline.release import ReleasedBox, ReleasedImage, UnboxedChain, parse_sentence
+from annotation.pipeline.mentions.mention import MentionFinder
+from annotation.pipeline.release.folder import (
+    ReleasedBox,
+    ReleasedImage,
+    UnboxedChain,
+    parse_sentence,
+)
 
 SENTENCES = (
     "[/EN#1/people A man] in [/EN#2/clothing a red hat] walks [/EN#3/animals two dogs] .",

@@ -7,15 +7,15 @@ from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
-import config.converters  # noqa: F401  # makes <id:…> known
+import common.web.converters  # noqa: F401  # makes <id:…> known
 from annotation import models
-from annotation.admin.deciding import DECIDE, decide
+from annotation.admin.base import ReadOnlyAdmin, one_line
 from annotation.admin.pictures import image_state, picture_context
-from annotation.admin.reading import ReadOnlyAdmin, one_line
+from annotation.admin.review import DECIDE, decide
 from annotation.dashboard.words import PHASES
-from annotation.pipeline.mentions import ENTITY_TYPES, mention_text
-from annotation.pipeline.state import Phase, mentions_of
-from annotation.selectors.dashboard import image_facts
+from annotation.pipeline.mentions.mention import ENTITY_TYPES, mention_text
+from annotation.pipeline.protocol.state import Phase, mentions_of
+from annotation.selectors.campaign.overview import image_facts
 
 REASONS_LISTED = 20
 

@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from annotation import models
-from annotation.actions.paying import BonusError, bonus_queue
-from annotation.actions.rejecting import RejectionRefusedError, assignment_reject
-from annotation.admin.reading import ReadOnlyAdmin, StageFilter, one_line, stage_words
-from annotation.pipeline.money import dollars
+from annotation.actions.crowd.payments import BonusError, bonus_queue
+from annotation.actions.crowd.rejections import RejectionRefusedError, assignment_reject
+from annotation.admin.base import ReadOnlyAdmin, StageFilter, one_line, stage_words
+from annotation.pipeline.crowd.money import dollars
 
 # A slip of the keyboard should not pay a month's wage.
 MOST_BONUS_CENTS = 10_000

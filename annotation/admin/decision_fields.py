@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 from django import forms
 
 from annotation.dashboard.words import fact_words
-from annotation.pipeline import facts
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.mentions import Mention, mention_text
-from annotation.pipeline.state import (
+from annotation.pipeline.mentions.mention import Mention, mention_text
+from annotation.pipeline.protocol import facts
+from annotation.pipeline.protocol.state import (
     BoxStatus,
     Chain,
     ImageState,

@@ -14,10 +14,10 @@ from annotation.admin.decision_fields import (
     ticks_field,
 )
 from annotation.dashboard.words import TARGETS
-from annotation.pipeline import facts
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.mentions import ENTITY_TYPES, NOT_VISUAL
-from annotation.pipeline.state import Chain, ImageState, accepted_boxes
+from annotation.pipeline.mentions.mention import ENTITY_TYPES, NOT_VISUAL
+from annotation.pipeline.protocol import facts
+from annotation.pipeline.protocol.state import Chain, ImageState, accepted_boxes
 
 
 class SplitForm(DecisionForm):

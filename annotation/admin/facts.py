@@ -7,10 +7,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from annotation import models
+from annotation.admin.base import ReadOnlyAdmin, StageFilter
 from annotation.admin.pictures import image_state
-from annotation.admin.reading import ReadOnlyAdmin, StageFilter
 from annotation.dashboard.words import fact_words
-from annotation.pipeline.facts import decode_body
+from annotation.pipeline.protocol.facts import decode_body
 
 KINDS = {
     "judgment": "judgment",

@@ -6,8 +6,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from annotation import models
-from annotation.actions.gold import gold_retire
-from annotation.admin.reading import ReadOnlyAdmin, StageFilter, one_line, stage_words
+from annotation.actions.gold.gold_questions import gold_retire
+from annotation.admin.base import ReadOnlyAdmin, StageFilter, one_line, stage_words
 
 
 class RetireForm(forms.Form):

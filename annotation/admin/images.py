@@ -7,13 +7,13 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
-import config.converters  # noqa: F401  # makes <id:…> known
+import common.web.converters  # noqa: F401  # makes <id:…> known
 from annotation import models
-from annotation.admin.deciding import DECIDE, decide
+from annotation.admin.base import ReadOnlyAdmin
 from annotation.admin.pictures import image_state, picture_context
-from annotation.admin.reading import ReadOnlyAdmin
+from annotation.admin.review import DECIDE, decide
 from annotation.dashboard.words import STATUSES
-from annotation.selectors.dashboard import image_facts
+from annotation.selectors.campaign.overview import image_facts
 
 
 class StatusFilter(admin.SimpleListFilter):

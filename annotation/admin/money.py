@@ -3,8 +3,8 @@
 from django.contrib import admin
 
 from annotation import models
-from annotation.admin.reading import ReadOnlyAdmin, StageFilter, stage_words
-from annotation.pipeline.money import dollars
+from annotation.admin.base import ReadOnlyAdmin, StageFilter, stage_words
+from annotation.pipeline.crowd.money import dollars
 
 
 @admin.register(models.Payment)

@@ -5,8 +5,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from annotation import models
-from annotation.actions.outbox import call_retry
-from annotation.admin.reading import MOST_AT_ONCE, ReadOnlyAdmin, one_line
+from annotation.actions.crowd.outbox import call_retry
+from annotation.admin.base import MOST_AT_ONCE, ReadOnlyAdmin, one_line
 from annotation.models import CallStatus
 
 

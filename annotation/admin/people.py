@@ -8,11 +8,11 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 
 from annotation import models
-from annotation.admin.reading import ReadOnlyAdmin, stage_words
+from annotation.admin.base import ReadOnlyAdmin, stage_words
 from annotation.dashboard.trust_words import TRUST, event_lines, standing_row
-from annotation.pipeline.money import dollars
-from annotation.pipeline.trust import Trust
-from annotation.selectors.workers import worker_history
+from annotation.pipeline.crowd.money import dollars
+from annotation.pipeline.trust.standing import Trust
+from annotation.selectors.crowd.workers import worker_history
 
 
 class TrustFilter(admin.SimpleListFilter):

@@ -7,9 +7,9 @@ from annotation.dashboard.history import facts_about
 from annotation.dashboard.picture import caption_lines, chain_lines, colour_of, drawn_boxes
 from annotation.dashboard.words import STATUSES, fact_words
 from annotation.models import ImageStatus
-from annotation.pipeline.facts import Body, decode_body
-from annotation.pipeline.state import Box, BoxStatus, Chain, ImageState, find_chain
-from annotation.selectors.photos import photo_url
+from annotation.pipeline.protocol.facts import Body, decode_body
+from annotation.pipeline.protocol.state import Box, BoxStatus, Chain, ImageState, find_chain
+from annotation.selectors.corpus.photos import photo_url
 
 BOX_WORDS = {
     BoxStatus.ACCEPTED: "accepted",

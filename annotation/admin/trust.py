@@ -8,16 +8,16 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from annotation import models
-from annotation.actions.trusting import (
+from annotation.actions.trust.standing import (
     AppealRefusedError,
     appeal_decide,
     trust_reinstate,
     trust_revoke,
 )
-from annotation.admin.reading import ReadOnlyAdmin, StageFilter, one_line, stage_words
+from annotation.admin.base import ReadOnlyAdmin, StageFilter, one_line, stage_words
 from annotation.dashboard.trust_words import TRUST, EventLine, event_lines
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.trust import Trust, decode_event
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.trust.standing import Trust, decode_event
 
 EVENTS_SHOWN = 200
 

@@ -11,24 +11,24 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import models
-from annotation.actions.launching import LaunchRefusedError, campaign_launch
-from annotation.actions.supplying import SupplyError, supply_set
+from annotation.actions.campaign.launch import LaunchRefusedError, campaign_launch
+from annotation.actions.crowd.supply import SupplyError, supply_set
 from annotation.dashboard.bars import Segment, stacked
 from annotation.dashboard.crowd_estimate import estimate_shown
 from annotation.dashboard.trust_words import BADGES, TRUST, standing_row
 from annotation.dashboard.words import STAGES
 from annotation.models import CallStatus, SupplyStatus
-from annotation.pipeline.money import dollars
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.trust import Trust
-from annotation.selectors.calls import calls_count, calls_failed
-from annotation.selectors.heartbeat import LATE_SECONDS, heartbeat_age
-from annotation.selectors.launching import launch_checks
-from annotation.selectors.money import CampaignMoney, StageMoney, campaign_money
-from annotation.selectors.supply import StageSupplyRow, stage_supplies
-from annotation.selectors.workers import appeals_open, standing_lines, standings_count
-from config.access import researchers_only
-from config.redis_service import redis_is_away
+from annotation.pipeline.crowd.money import dollars
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.trust.standing import Trust
+from annotation.selectors.campaign.launch import launch_checks
+from annotation.selectors.crowd.heartbeat import LATE_SECONDS, heartbeat_age
+from annotation.selectors.crowd.money import CampaignMoney, StageMoney, campaign_money
+from annotation.selectors.crowd.outbox import calls_count, calls_failed
+from annotation.selectors.crowd.supply import StageSupplyRow, stage_supplies
+from annotation.selectors.crowd.workers import appeals_open, standing_lines, standings_count
+from common.redis_service import redis_is_away
+from common.web.access import researchers_only
 
 STATUSES: dict[SupplyStatus, str] = {
     SupplyStatus.RUNNING: "Running",

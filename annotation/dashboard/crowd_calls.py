@@ -7,11 +7,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import models
-from annotation.actions.outbox import call_retry
+from annotation.actions.crowd.outbox import call_retry
 from annotation.dashboard.crowd import may_change, require_change
 from annotation.models import CallStatus, Operation
-from annotation.selectors.calls import calls_count, calls_page
-from config.access import researchers_only
+from annotation.selectors.crowd.outbox import calls_count, calls_page
+from common.web.access import researchers_only
 
 STATUSES = {
     CallStatus.FAILED.value: "Failed",

@@ -12,14 +12,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotation import models
-from annotation.actions.estimates import EstimateUnderWayError, estimate_ask
+from annotation.actions.campaign.estimates import EstimateUnderWayError, estimate_ask
 from annotation.dashboard.words import STAGES
-from annotation.pipeline.money import Costs, dollars
-from annotation.pipeline.questions import Stage
-from annotation.selectors.estimates import campaign_estimates
+from annotation.pipeline.crowd.money import Costs, dollars
+from annotation.pipeline.protocol.questions import Stage
+from annotation.selectors.campaign.estimates import campaign_estimates
 from annotation.simulation.estimate_job import SAMPLE_IMAGES, SAMPLE_RUNS
-from annotation.simulation.estimating import CampaignEstimate
-from config.access import researchers_only
+from annotation.simulation.estimates import CampaignEstimate
+from common.web.access import researchers_only
 
 PERMISSION = "annotation.estimate_campaign"
 

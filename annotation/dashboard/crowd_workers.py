@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import models
-from annotation.actions.trusting import (
+from annotation.actions.trust.standing import (
     AppealRefusedError,
     appeal_decide,
     trust_reinstate,
@@ -18,11 +18,11 @@ from annotation.actions.trusting import (
 from annotation.dashboard.crowd import may_change, require_change
 from annotation.dashboard.trust_words import TRUST, event_lines, standing_row
 from annotation.dashboard.words import STAGES
-from annotation.pipeline.money import dollars
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.trust import Trust
-from annotation.selectors.workers import standings_of, worker_history, workers_page
-from config.access import researchers_only
+from annotation.pipeline.crowd.money import dollars
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.trust.standing import Trust
+from annotation.selectors.crowd.workers import standings_of, worker_history, workers_page
+from common.web.access import researchers_only
 
 MOST_WORDS = 2000
 

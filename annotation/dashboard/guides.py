@@ -11,9 +11,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import models
-from annotation.actions.guides import GuideChangedError, guide_save
+from annotation.actions.work.guides import GuideChangedError, guide_save
 from annotation.dashboard.words import STAGES
-from annotation.pipeline.guides import (
+from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.work.guides import (
     GuideError,
     Lesson,
     StageGuide,
@@ -21,15 +22,14 @@ from annotation.pipeline.guides import (
     shipped_guide,
     shipped_source,
 )
-from annotation.pipeline.questions import ANSWERS, Stage
-from annotation.selectors.guides import (
+from annotation.selectors.work.guides import (
     TOPICS,
     guide_current,
     guide_read,
     guides_current,
     lesson_images,
 )
-from config.access import researchers_only
+from common.web.access import researchers_only
 
 CONSENT_NAME = "Consent text"
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from annotation.pipeline import facts
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.state import Chain, ImageState
+from annotation.pipeline.protocol import facts
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.state import Chain, ImageState
 
 
 def facts_about(

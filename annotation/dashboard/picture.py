@@ -4,8 +4,8 @@ import msgspec
 
 from annotation.dashboard.words import PHASES
 from annotation.pipeline.geometry import Rect, intersection
-from annotation.pipeline.mentions import ENTITY_TYPES, Mention, mention_text
-from annotation.pipeline.state import (
+from annotation.pipeline.mentions.mention import ENTITY_TYPES, Mention, mention_text
+from annotation.pipeline.protocol.state import (
     BoxStatus,
     Chain,
     ImageState,

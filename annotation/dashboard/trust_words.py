@@ -7,11 +7,11 @@ import msgspec
 from annotation import models
 from annotation.dashboard.bars import FULL
 from annotation.dashboard.words import STAGES
-from annotation.pipeline import trust
-from annotation.pipeline.accuracy import Accuracy
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.trust import Trust
-from annotation.selectors.workers import StandingLine
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.trust import standing as trust
+from annotation.pipeline.trust.accuracy import Accuracy
+from annotation.pipeline.trust.standing import Trust
+from annotation.selectors.crowd.workers import StandingLine
 
 TRUST: dict[Trust, str] = {
     Trust.NEW: "New",

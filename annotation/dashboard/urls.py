@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-import config.converters  # noqa: F401  # makes <id:…> known
+import common.web.converters  # noqa: F401  # makes <id:…> known
 from annotation.dashboard import (
     crowd,
     crowd_calls,

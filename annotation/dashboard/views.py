@@ -27,9 +27,9 @@ from annotation.dashboard.words import (
 )
 from annotation.models import ImageStatus
 from annotation.pipeline.engine import open_questions
-from annotation.pipeline.facts import decode_body
-from annotation.pipeline.state import ImageState
-from annotation.selectors.dashboard import (
+from annotation.pipeline.protocol.facts import decode_body
+from annotation.pipeline.protocol.state import ImageState
+from annotation.selectors.campaign.overview import (
     CampaignSummary,
     CampaignWork,
     campaign_summaries,
@@ -40,8 +40,8 @@ from annotation.selectors.dashboard import (
     images_page,
     recent_facts,
 )
-from annotation.selectors.photos import PhotoExpiredError, photo_find, photo_url
-from config.access import researchers_only
+from annotation.selectors.corpus.photos import PhotoExpiredError, photo_find, photo_url
+from common.web.access import researchers_only
 
 # The newest facts are shown at once, the others on request.
 RECENT_SHOWN = 8

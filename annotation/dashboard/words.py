@@ -1,10 +1,10 @@
 """Statuses, stages, facts and questions in plain words."""
 
 from annotation.models import ImageStatus
-from annotation.pipeline import facts
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.mentions import mention_text
-from annotation.pipeline.questions import (
+from annotation.pipeline.mentions.mention import mention_text
+from annotation.pipeline.protocol import facts
+from annotation.pipeline.protocol.questions import (
     BAD,
     BOX,
     FALSE,
@@ -18,7 +18,7 @@ from annotation.pipeline.questions import (
     Question,
     Stage,
 )
-from annotation.pipeline.state import (
+from annotation.pipeline.protocol.state import (
     ImageState,
     Phase,
     find_box,

@@ -12,13 +12,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from annotation import models
-from annotation.actions.trusting import AppealRefusedError, appeal_make
+from annotation.actions.trust.standing import AppealRefusedError, appeal_make
 from annotation.hits.standing import ASK_AGAIN, standing_shown
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.trust import Trust
-from annotation.selectors.appeals import appeal_standing
-from annotation.selectors.guides import stage_guide
-from annotation.selectors.sittings import settings_of
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.trust.standing import Trust
+from annotation.selectors.trust.appeals import appeal_standing
+from annotation.selectors.work.guides import stage_guide
+from annotation.selectors.work.sittings import settings_of
 
 LONGEST = 2000
 

@@ -12,15 +12,15 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from annotation.actions.answering import draft_save, sitting_finish
-from annotation.actions.sittings import (
+from annotation.actions.work.answers import draft_save, sitting_finish
+from annotation.actions.work.sittings import (
     SittingRefusedError,
     Trouble,
     consent_give,
     sitting_open,
 )
 from annotation.hits import wire
-from annotation.hits.presenting import (
+from annotation.hits.presentation import (
     answer_read,
     feedback_shown,
     finished_reply,
@@ -33,8 +33,8 @@ from annotation.hits.tokens import (
     ticket_seconds,
     ticket_write,
 )
-from annotation.pipeline.answers import Answer
-from annotation.selectors.sittings import Claim, campaign_find
+from annotation.pipeline.work.answers import Answer
+from annotation.selectors.work.sittings import Claim, campaign_find
 
 MAX_BYTES = 256 * 1024
 _SECONDS_BETWEEN_PREFLIGHTS = "600"

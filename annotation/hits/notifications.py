@@ -14,7 +14,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from annotation.actions.notifying import PlatformEvent, events_take
+from annotation.actions.crowd.notifications import PlatformEvent, events_take
 
 MAX_BYTES = 256 * 1024
 MOST_EVENTS = 1000

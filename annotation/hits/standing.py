@@ -1,10 +1,10 @@
 """What workers read of where they stand, in words."""
 
 from annotation.hits import wire
-from annotation.pipeline.accuracy import SURE
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.settings import Settings
-from annotation.pipeline.trust import Needed, Standing, Told, Trust, told
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.trust.accuracy import SURE
+from annotation.pipeline.trust.standing import Needed, Standing, Told, Trust, told
 
 TITLES = {
     Trust.NEW: "You are new to this task",

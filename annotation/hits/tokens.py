@@ -7,8 +7,8 @@ from django.core import signing
 from django.utils.crypto import salted_hmac
 
 from annotation import models
-from annotation.selectors.sittings import Claim, settings_of
-from config.clock import CLOCK_TOLERANCE_SECONDS
+from annotation.selectors.work.sittings import Claim, settings_of
+from common.clock import CLOCK_TOLERANCE_SECONDS
 
 _SALT = "chainbox.hits.ticket"
 _KEY_SALT = "chainbox.hits.sitting"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-import config.converters  # noqa: F401  # makes <id:…> known
+import common.web.converters  # noqa: F401  # makes <id:…> known
 from annotation.hits import appeals, endpoints, views
 
 app_name = "hits"

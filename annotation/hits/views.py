@@ -18,15 +18,15 @@ from msgspec.structs import replace
 
 from annotation import models
 from annotation.hits import wire
-from annotation.hits.arriving import Arrival, ArrivalError, arrival_read
-from annotation.hits.presenting import consent_text, guide_shown, lesson_items
+from annotation.hits.arrivals import Arrival, ArrivalError, arrival_read
+from annotation.hits.presentation import consent_text, guide_shown, lesson_items
 from annotation.hits.tokens import sitting_key, ticket_seconds, ticket_write
 from annotation.models import SittingKind
-from annotation.pipeline.guides import StageGuide
-from annotation.pipeline.questions import Stage
-from annotation.selectors.guides import consent_guide, stage_guide
-from annotation.selectors.sittings import campaign_find, has_consented
-from config.csp import HEADER, policy_text
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.work.guides import StageGuide
+from annotation.selectors.work.guides import consent_guide, stage_guide
+from annotation.selectors.work.sittings import campaign_find, has_consented
+from common.web.csp import HEADER, policy_text
 
 RETURN_IT = "You can return the HIT; that does you no harm."
 

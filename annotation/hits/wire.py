@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.protocol.questions import Stage
 
 Way = Literal["drag", "extreme"]
 Reason = Literal["not_the_thing", "not_tight", "several_things", "already_covered"]

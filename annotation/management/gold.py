@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Mapping
 
 from annotation.models import Campaign
-from annotation.pipeline.gold import GOLD_STAGES, launch_problems
-from annotation.pipeline.questions import ANSWERS, Stage
-from annotation.selectors.gold import gold_available
-from annotation.selectors.sittings import settings_of
+from annotation.pipeline.gold.gold_question import GOLD_STAGES, launch_problems
+from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.selectors.gold.gold_questions import gold_available
+from annotation.selectors.work.sittings import settings_of
 
 
 def positive(text: str) -> int:

@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 from django.core.management.base import CommandError
 
-from annotation.actions.supplying import SupplyError, supply_set
+from annotation.actions.crowd.supply import SupplyError, supply_set
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.models import SupplyStatus
-from annotation.pipeline.questions import Stage
-from annotation.selectors.supply import stage_supplies
+from annotation.pipeline.protocol.questions import Stage
+from annotation.selectors.crowd.supply import stage_supplies
 
 
 class SupplyCommand(DatabaseCommand):

@@ -4,10 +4,10 @@ from django.db import migrations
 
 from annotation.models.append_only import CROWD, protect, release
 from annotation.models.rows import workers_text
-from annotation.pipeline.independence import kept_out
-from annotation.pipeline.progress import work_left
-from annotation.pipeline.questions import question_from_key
-from annotation.pipeline.state import decode_state
+from annotation.pipeline.protocol.independence import kept_out
+from annotation.pipeline.protocol.progress import work_left
+from annotation.pipeline.protocol.questions import question_from_key
+from annotation.pipeline.protocol.state import decode_state
 
 
 def forwards(apps, schema_editor):

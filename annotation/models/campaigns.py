@@ -4,7 +4,7 @@ import msgspec
 from django.db import models
 from django.db.models.functions import Now
 
-from annotation.pipeline.settings import Settings
+from annotation.pipeline.protocol.settings import Settings
 
 
 class CampaignSettings(models.Model):

@@ -5,8 +5,8 @@ from django.db.models.functions import Now
 
 from annotation.models.campaigns import Campaign
 from annotation.models.corpus import Image
-from annotation.pipeline.gold import Gold, GoldSource, decode_gold
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.gold.gold_question import Gold, GoldSource, decode_gold
+from annotation.pipeline.protocol.questions import Stage
 
 
 class GoldQuestion(models.Model):

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from annotation.models.campaigns import Campaign
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.protocol.questions import Stage
 
 CONSENT = "consent"
 

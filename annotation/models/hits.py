@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 from annotation.models.campaigns import Campaign
 from annotation.models.people import Worker
 from annotation.models.sittings import Sitting, SittingKind
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.protocol.questions import Stage
 
 _STAGES = [(s.value, s.value) for s in Stage]
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from annotation import models
 from annotation.models import ImageStatus
-from annotation.pipeline.independence import kept_out
-from annotation.pipeline.mentions import ENTITY_TYPES
-from annotation.pipeline.progress import work_left
-from annotation.pipeline.questions import Question
-from annotation.pipeline.state import Box, Chain, ImageState, chain_types, encode_state
+from annotation.pipeline.mentions.mention import ENTITY_TYPES
+from annotation.pipeline.protocol.independence import kept_out
+from annotation.pipeline.protocol.progress import work_left
+from annotation.pipeline.protocol.questions import Question
+from annotation.pipeline.protocol.state import Box, Chain, ImageState, chain_types, encode_state
 
 
 def status_of(state: ImageState) -> ImageStatus:

@@ -12,7 +12,7 @@ from annotation.models.corpus import Image
 from annotation.models.gold import GoldQuestion
 from annotation.models.guides import Guide
 from annotation.models.people import Worker
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.protocol.questions import Stage
 
 
 class SittingKind(models.TextChoices):

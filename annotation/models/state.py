@@ -5,8 +5,8 @@ from django.db.models.functions import Now
 
 from annotation.models.campaigns import Campaign
 from annotation.models.corpus import Image
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.state import BoxStatus, ImageState, Phase, decode_state
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.state import BoxStatus, ImageState, Phase, decode_state
 
 
 class ImageStatus(models.TextChoices):

@@ -7,8 +7,8 @@ from django.db.models.functions import Now
 from annotation.models.campaigns import Campaign, CampaignSettings
 from annotation.models.corpus import Image
 from annotation.models.people import Worker
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.trust import Standing, Trust
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.trust.standing import Standing, Trust
 
 
 class TrustEvent(models.Model):

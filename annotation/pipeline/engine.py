@@ -5,9 +5,37 @@ from functools import reduce
 
 from msgspec.structs import replace
 
-from annotation.pipeline.accepted import accept_import
 from annotation.pipeline.captions import Caption
-from annotation.pipeline.chains import (
+from annotation.pipeline.geometry import rect_problem
+from annotation.pipeline.mentions.mention import Mention
+from annotation.pipeline.protocol.accepted_import import accept_import
+from annotation.pipeline.protocol.facts import (
+    AcceptedImport,
+    Doubt,
+    Fact,
+    FactRefusedError,
+    Judgment,
+    Undo,
+)
+from annotation.pipeline.protocol.independence import may_answer
+from annotation.pipeline.protocol.questions import ANSWERS, BOX, Question, Stage
+from annotation.pipeline.protocol.reports import record_reports
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stages.coverage import coverage_question, record_coverage
+from annotation.pipeline.protocol.stages.drawing import drawing_question, record_drawing
+from annotation.pipeline.protocol.stages.links import (
+    advance_turns,
+    link_question,
+    open_links,
+    record_link,
+)
+from annotation.pipeline.protocol.stages.quality import quality_question, record_quality
+from annotation.pipeline.protocol.stages.requirement import (
+    begin_boxes,
+    record_requirement,
+    requirement_question,
+)
+from annotation.pipeline.protocol.stages.verification import (
     Verdict,
     break_chain,
     by_head,
@@ -16,33 +44,7 @@ from annotation.pipeline.chains import (
     enter_verification,
     verification_question,
 )
-from annotation.pipeline.coverage import coverage_question, record_coverage
-from annotation.pipeline.decisions import decide
-from annotation.pipeline.doubts import (
-    doubt,
-    held_chains,
-    prune_second_opinions,
-    record_second_opinion,
-)
-from annotation.pipeline.drawing import drawing_question, record_drawing
-from annotation.pipeline.facts import (
-    AcceptedImport,
-    Doubt,
-    Fact,
-    FactRefusedError,
-    Judgment,
-    Undo,
-)
-from annotation.pipeline.geometry import rect_problem
-from annotation.pipeline.independence import may_answer
-from annotation.pipeline.links import advance_turns, link_question, open_links, record_link
-from annotation.pipeline.mentions import Mention
-from annotation.pipeline.quality import quality_question, record_quality
-from annotation.pipeline.questions import ANSWERS, BOX, Question, Stage
-from annotation.pipeline.reports import record_reports
-from annotation.pipeline.requirement import begin_boxes, record_requirement, requirement_question
-from annotation.pipeline.settings import Settings
-from annotation.pipeline.state import (
+from annotation.pipeline.protocol.state import (
     Chain,
     ImageState,
     Phase,
@@ -53,7 +55,14 @@ from annotation.pipeline.state import (
     proposed_box,
     with_chain,
 )
-from annotation.pipeline.undo import note_doubt, noted_doubts, record_decision, undo
+from annotation.pipeline.review.decisions import decide
+from annotation.pipeline.review.doubts import (
+    doubt,
+    held_chains,
+    prune_second_opinions,
+    record_second_opinion,
+)
+from annotation.pipeline.review.undo import note_doubt, noted_doubts, record_decision, undo
 
 
 def begin(

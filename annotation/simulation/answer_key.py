@@ -1,8 +1,8 @@
 """The right answer to any question, read off an image's gold chains and boxes."""
 
-from annotation.pipeline.facts import AcceptedImport, ImportedChain
 from annotation.pipeline.geometry import Rect, iou
-from annotation.pipeline.questions import (
+from annotation.pipeline.protocol.facts import AcceptedImport, ImportedChain
+from annotation.pipeline.protocol.questions import (
     BAD,
     BOX,
     FALSE,
@@ -16,7 +16,7 @@ from annotation.pipeline.questions import (
     Question,
     Stage,
 )
-from annotation.pipeline.state import (
+from annotation.pipeline.protocol.state import (
     ImageState,
     accepted_boxes,
     find_box,

@@ -10,11 +10,19 @@ from random import Random
 
 import msgspec
 
-from annotation.pipeline.facts import Judgment
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.independence import may_answer
-from annotation.pipeline.questions import ANSWERS, BOX, NOBOX, NONE_NEEDED, SCENE, Question, Stage
-from annotation.pipeline.state import ImageState, accepted_boxes
+from annotation.pipeline.protocol.facts import Judgment
+from annotation.pipeline.protocol.independence import may_answer
+from annotation.pipeline.protocol.questions import (
+    ANSWERS,
+    BOX,
+    NOBOX,
+    NONE_NEEDED,
+    SCENE,
+    Question,
+    Stage,
+)
+from annotation.pipeline.protocol.state import ImageState, accepted_boxes
 from annotation.simulation.answer_key import AnswerKey
 
 # Average worker quality on verification questions (supplement, Table 1). For Drawing the table

@@ -6,14 +6,14 @@ import time
 import msgspec
 
 from annotation import models
-from annotation.actions.estimates import (
+from annotation.actions.campaign.estimates import (
     AbandonedError,
     estimate_fail,
     estimate_finish,
     estimate_progress,
     estimate_take,
 )
-from annotation.simulation.estimating import EstimateError, estimate_make
+from annotation.simulation.estimates import EstimateError, estimate_make
 
 log = logging.getLogger(__name__)
 

@@ -11,9 +11,8 @@ from random import Random
 import msgspec
 
 from annotation.pipeline.captions import Caption
-from annotation.pipeline.facts import AcceptedImport, ImportedBox, ImportedChain
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.mentions import (
+from annotation.pipeline.mentions.mention import (
     ANIMALS,
     BODYPARTS,
     CLOTHING,
@@ -26,6 +25,7 @@ from annotation.pipeline.mentions import (
     head_word,
     longest,
 )
+from annotation.pipeline.protocol.facts import AcceptedImport, ImportedBox, ImportedChain
 
 # A mention whose head noun a chain has already belongs to it this often (1,000 val images) ...
 SAME_HEAD = 0.93

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from annotation.pipeline.merging import merge
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.scoring import Score, b_cubed, box_score
-from annotation.pipeline.settings import Settings
-from annotation.pipeline.state import ImageState, Phase
+from annotation.pipeline.protocol.merge import merge
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.state import ImageState, Phase
+from annotation.pipeline.release.scores import Score, b_cubed, box_score
 from annotation.simulation.answer_key import AnswerKey
 
 BOX_THRESHOLDS = (0.5, 0.8, 0.95)

@@ -1,8 +1,8 @@
 """A simulated reviewer: settles what the crowd could not, by the answer key."""
 
-from annotation.pipeline.doubts import chains_concerned
 from annotation.pipeline.engine import apply, open_questions
-from annotation.pipeline.facts import (
+from annotation.pipeline.geometry import iou
+from annotation.pipeline.protocol.facts import (
     BoxAdd,
     BoxDelete,
     CaptionUnrelated,
@@ -14,9 +14,8 @@ from annotation.pipeline.facts import (
     Split,
     Target,
 )
-from annotation.pipeline.geometry import iou
-from annotation.pipeline.settings import Settings
-from annotation.pipeline.state import (
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.state import (
     BEFORE_BOXES,
     NOBODY,
     Chain,
@@ -26,6 +25,7 @@ from annotation.pipeline.state import (
     find_chain,
     representative,
 )
+from annotation.pipeline.review.doubts import chains_concerned
 from annotation.simulation.answer_key import TIGHT, AnswerKey
 
 # Why a chain is taken up that is not in review.

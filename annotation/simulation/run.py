@@ -8,11 +8,11 @@ import msgspec
 from django.db import transaction
 
 from annotation import models
-from annotation.actions.facts import facts_record, judgments_record, state_lock
+from annotation.actions.protocol.facts import facts_record, judgments_record, state_lock
 from annotation.models import ImageStatus
-from annotation.pipeline.facts import AcceptedImport, FactRefusedError, SendTo, decode_body
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.settings import Settings
+from annotation.pipeline.protocol.facts import AcceptedImport, FactRefusedError, SendTo, decode_body
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.settings import Settings
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import Crowd
 from annotation.simulation.report import SimulationReport, reasons

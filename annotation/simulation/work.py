@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from annotation.pipeline.engine import apply, open_questions
-from annotation.pipeline.facts import Fact, Judgment
-from annotation.pipeline.settings import Settings
-from annotation.pipeline.state import ImageState
+from annotation.pipeline.protocol.facts import Fact, Judgment
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.state import ImageState
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import Crowd
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.pipeline.release import image_ids, read_image
-from files.whole import write_bytes
+from annotation.pipeline.release.folder import image_ids, read_image
+from common.files.whole import write_bytes
 from grounding.cli.progress import Progress
 from grounding.pipeline.errors import GroundingError
-from grounding.pipeline.photos import Photo, find_photos
-from grounding.pipeline.plans import SHARD_ITEMS, Regions, Shard, plan
-from grounding.pipeline.regions import gold_regions, read_boxes
-from grounding.pipeline.relations import relation_finder
-from grounding.pipeline.store import DTYPES, FeatureStore
+from grounding.pipeline.store.features import DTYPES, FeatureStore
+from grounding.pipeline.store.plans import SHARD_ITEMS, Regions, Shard, plan
+from grounding.pipeline.text.relations import relation_finder
+from grounding.pipeline.vision.photos import Photo, find_photos
+from grounding.pipeline.vision.regions import gold_regions, read_boxes
 
 HELP = "turn photos and regions into features"
 DESCRIPTION = """\
@@ -107,8 +107,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     # torch takes seconds to import, which --help should not.
-    from grounding.pipeline.backbones import load_backbone
-    from grounding.pipeline.extraction import available_cores, extract, open_store
+    from grounding.pipeline.store.extraction import available_cores, extract, open_store
+    from grounding.pipeline.vision.backbones import load_backbone
 
     if options.relations and options.regions != "gold":
         raise GroundingError(
@@ -149,7 +149,7 @@ def _regions(options: argparse.Namespace, photos: Mapping[str, Photo], threads: 
 
 
 def _edge_boxes(options: argparse.Namespace, photos: Mapping[str, Photo], threads: int) -> Regions:
-    from grounding.pipeline.proposals import EdgeBoxes, cached_proposals
+    from grounding.pipeline.vision.proposals import EdgeBoxes, cached_proposals
 
     method = EdgeBoxes(options.proposals, options.edge_model)
     with Progress("proposing regions", "photos", len(photos)) as progress:

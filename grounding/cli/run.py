@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grounding.cli.progress import Progress
-from grounding.pipeline.store import DTYPES
+from grounding.pipeline.store.features import DTYPES
 
 if TYPE_CHECKING:
     from grounding.recipes.image_sentence import Result, Scores
@@ -80,8 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     # torch and scipy take seconds to import, which --help should not.
+    from grounding.experiment import Network, Order, run_order, write_figures
     from grounding.recipes.image_sentence import Settings
-    from grounding.running import Network, Order, run_order, write_figures
 
     order = Order(
         recipe=options.recipe,

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy
 from numpy.typing import NDArray
 
-from files.whole import make_folder, whole_file
+from common.files.whole import make_folder, whole_file
 from grounding.pipeline.errors import GroundingError
 
 Float32 = NDArray[numpy.float32]

@@ -7,7 +7,7 @@ of its feature as it stands.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from annotation.pipeline.release import ReleasedBox
+from annotation.pipeline.release.folder import ReleasedBox
 
 
 class Rect(NamedTuple):

@@ -12,17 +12,17 @@ import msgspec
 import numpy
 
 from grounding.pipeline.arrays import Float32
-from grounding.pipeline.cca import (
+from grounding.pipeline.embedding.cca import (
     CanonicalSpace,
     fit_factored,
     half_whitened,
     ridge_factor,
     useful_components,
 )
-from grounding.pipeline.covariances import Covariances, CovarianceSum, best_device
-from grounding.pipeline.distances import ImageSentenceDistances
+from grounding.pipeline.embedding.covariances import Covariances, CovarianceSum, best_device
 from grounding.pipeline.errors import GroundingError
-from grounding.pipeline.ranking import (
+from grounding.pipeline.evaluation.distances import ImageSentenceDistances
+from grounding.pipeline.evaluation.ranks import (
     Interval,
     Ranks,
     Retrieval,
@@ -31,8 +31,8 @@ from grounding.pipeline.ranking import (
     rank_both_ways,
     retrieval,
 )
-from grounding.pipeline.reporting import Report, silent
-from grounding.pipeline.text_features import (
+from grounding.pipeline.progress import Report, silent
+from grounding.pipeline.text.features import (
     CENTRES,
     TextEncoder,
     WordCoverage,
@@ -41,7 +41,7 @@ from grounding.pipeline.text_features import (
     vocabulary_of,
     word_coverage,
 )
-from grounding.pipeline.word_vectors import Tokens, WordVectors
+from grounding.pipeline.text.word_vectors import Tokens, WordVectors
 
 # So many images at a time, five captions each: about one block of the covariances.
 IMAGES_AT_ONCE = 800

@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from common.clock import database_now
 from common.rows import only_row
 from marketplace.actions.hits import hit_lock, hit_refresh
 from marketplace.actions.ledger import accounts_lock, hold_adjust, reward_pay
-from marketplace.actions.notifications import event_record
-from marketplace.clock import database_now
+from marketplace.actions.notices.events import event_record
 from marketplace.models import HIT, Assignment, HITType, Worker
 from marketplace.rules.errors import invalid_state
 from marketplace.rules.lifecycle import HELD, AssignmentStatus, HITStatus
-from marketplace.selectors.qualifying import may_accept
+from marketplace.selectors.eligibility import may_accept
 
 OVERRIDE_DAYS = 30
 

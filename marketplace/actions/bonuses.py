@@ -3,10 +3,10 @@
 from django.conf import settings
 from django.db import transaction
 
+from common.clock import database_now
 from marketplace.actions.hits import hit_lock
 from marketplace.actions.ledger import bonus_pay
 from marketplace.actions.tokens import token_use
-from marketplace.clock import database_now
 from marketplace.models import Assignment, BonusPayment, Requester
 from marketplace.rules.money import fee
 

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Q
 
+from common.clock import database_now
 from marketplace.actions.ledger import hold_adjust
-from marketplace.actions.notifications import event_record
-from marketplace.clock import database_now
+from marketplace.actions.notices.events import event_record
 from marketplace.models import HIT, HITType, Requester
 from marketplace.rules.errors import RequestError, invalid_hit_state
 from marketplace.rules.lifecycle import (

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from django.db import IntegrityError, transaction
 
-from marketplace.clock import database_now
+from common.clock import database_now
 from marketplace.models import (
     Message,
     Qualification,

@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from marketplace.clock import database_now
+from common.clock import database_now
 from marketplace.models import AccessKey, Requester
 
 

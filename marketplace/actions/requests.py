@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 import msgspec
 from django.db import transaction
 
+from common.clock import database_now
 from marketplace.actions.assignments import WorkRefusedError
 from marketplace.actions.qualifications import DEFAULT_VALUE, qualification_grant
-from marketplace.clock import database_now
 from marketplace.models import QualificationRequest, QualificationType, TestAttempt, Worker
 from marketplace.rules.errors import invalid_state
 from marketplace.rules.questions import (

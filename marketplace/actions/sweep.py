@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from django.db import DatabaseError, transaction
 
+from common.clock import database_now
 from marketplace.actions.assignments import assignment_settle
 from marketplace.actions.hits import hit_dispose, hit_lock, hit_refresh
-from marketplace.clock import database_now
 from marketplace.models import HIT, Assignment
 from marketplace.rules.errors import RequestError
 from marketplace.rules.lifecycle import HITStatus

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from marketplace.clock import database_now
+from common.clock import database_now
 from marketplace.models import Requester, RequestToken
 from marketplace.rules.errors import RequestError
 

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import ProtectedError
 
+from common.clock import database_now
 from marketplace.actions.assignments import WorkRefusedError, assignment_return
-from marketplace.clock import database_now
 from marketplace.models import HIT, Invitation, Message, Requester, Worker
 from marketplace.rules.lifecycle import AssignmentStatus
 

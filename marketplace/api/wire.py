@@ -11,6 +11,7 @@ from botocore.model import OperationModel
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
+from common.clock import database_now
 from marketplace.actions.sweep import sweep
 from marketplace.api.errors import FrontError, not_serialisable
 from marketplace.api.operations import EXTENSION, OPERATIONS
@@ -18,7 +19,6 @@ from marketplace.api.results import written
 from marketplace.api.service import is_extension, operation_named
 from marketplace.api.sigv4 import SignedRequest, verify
 from marketplace.api.validation import unknown_refuse, validated
-from marketplace.clock import database_now
 from marketplace.models import AccessKey, Requester
 from marketplace.rules.errors import RequestError
 from marketplace.selectors.keys import valid_key

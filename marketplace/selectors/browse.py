@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
+from common.clock import database_now
 from common.rows import only_row
-from marketplace.clock import database_now
 from marketplace.models import HIT, Assignment, HITType, QualificationType, Worker
 from marketplace.rules.ids import is_id
 from marketplace.rules.lifecycle import HELD, HITStatus
@@ -18,8 +18,8 @@ from marketplace.rules.qualifications import (
     guards,
     is_met,
 )
-from marketplace.rules.wording import requirement_words
-from marketplace.selectors.qualifying import blocking_requesters, refusal, standing_of
+from marketplace.rules.words import requirement_words
+from marketplace.selectors.eligibility import blocking_requesters, refusal, standing_of
 
 SORTS = {
     "newest": "Newest first",

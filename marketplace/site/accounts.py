@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from config.accounts.passwords import with_refusal
-from config.accounts.views import ThrottledLoginView, ThrottledPasswordChangeView
+from common.accounts.passwords import with_refusal
+from common.accounts.views import ThrottledLoginView, ThrottledPasswordChangeView
 from marketplace.actions.workers import (
     SignUpRefusedError,
     invitation_is_good,

@@ -9,7 +9,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from config.accounts.forms import own_password_clean
+from common.accounts.forms import own_password_clean
 from marketplace.rules.countries import COUNTRIES, STATES
 from marketplace.selectors.browse import SORTS, Filter
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
 
-from config.clock import CLOCK_TOLERANCE_SECONDS
+from common.clock import CLOCK_TOLERANCE_SECONDS
 from marketplace.models import HIT, Assignment
 from marketplace.rules.acceptance import Accepted, acceptance_claim
 from marketplace.rules.questions import (

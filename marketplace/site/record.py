@@ -4,8 +4,8 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from common.clock import database_now
 from marketplace.actions.workers import messages_mark_read
-from marketplace.clock import database_now
 from marketplace.models import Worker
 from marketplace.rules.lifecycle import AssignmentStatus
 from marketplace.selectors.earnings import (

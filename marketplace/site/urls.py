@@ -2,7 +2,11 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from marketplace.site import accounts, browsing, qualifying, record, submitting, working
+from marketplace.site import accounts, record
+from marketplace.site import groups as browsing
+from marketplace.site import qualifications as qualifying
+from marketplace.site import submissions as submitting
+from marketplace.site import work as working
 
 app_name = "marketplace"
 urlpatterns: list[URLPattern | URLResolver] = [

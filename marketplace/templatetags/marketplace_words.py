@@ -2,7 +2,8 @@
 
 from django import template
 
-from marketplace.rules import money, wording
+from marketplace.rules import money
+from marketplace.rules import words as wording
 
 register = template.Library()
 

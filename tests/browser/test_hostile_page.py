@@ -9,7 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from marketplace.models import Assignment, Worker
 from tests.marketplace.people import make_requester
-from tests.marketplace.question_documents import html
+from tests.marketplace.questions.question_documents import html
 from tests.marketplace.site import new_hit, new_worker, signed_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]

@@ -17,12 +17,12 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from annotation import models
-from annotation.actions.estimates import estimate_ask, estimate_fail, estimate_take
-from annotation.actions.guides import guide_save
-from annotation.actions.images import image_withdraw
-from annotation.actions.trusting import trust_revoke
-from annotation.pipeline.questions import Stage
-from annotation.selectors.appeals import appeal_url
+from annotation.actions.campaign.estimates import estimate_ask, estimate_fail, estimate_take
+from annotation.actions.corpus.images import image_withdraw
+from annotation.actions.trust.standing import trust_revoke
+from annotation.actions.work.guides import guide_save
+from annotation.pipeline.protocol.questions import Stage
+from annotation.selectors.trust.appeals import appeal_url
 from grounding.models import Experiment, ExperimentStatus
 from marketplace import models as market
 from marketplace.actions.assignments import assignment_reject, assignment_submit
@@ -33,7 +33,7 @@ from tests.crowd.supplies import fresh
 from tests.marketplace.people import make_requester
 from tests.marketplace.site import accepted, new_hit, new_worker
 from tests.web.campaigns import answer, image_named, small_campaign
-from tests.web.crowd_rows import appeal, assignment, failed_call, gold, trusted
+from tests.web.crowd.crowd_rows import appeal, assignment, failed_call, gold, trusted
 
 pytestmark = [pytest.mark.slow, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 

@@ -10,12 +10,12 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation import models
-from annotation.pipeline.cycling import NO_BOX_LEFT
-from annotation.pipeline.facts import BoxDelete, decode_body
-from annotation.pipeline.state import Phase, accepted_boxes
+from annotation.pipeline.protocol.cycles import NO_BOX_LEFT
+from annotation.pipeline.protocol.facts import BoxDelete, decode_body
+from annotation.pipeline.protocol.state import Phase, accepted_boxes
 from grounding.models import Experiment, ExperimentStatus
 from tests.web.campaigns import answer, image_named, small_campaign
-from tests.web.crowd_rows import appeal, assignment, failed_call, trusted
+from tests.web.crowd.crowd_rows import appeal, assignment, failed_call, trusted
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

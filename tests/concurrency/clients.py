@@ -19,16 +19,16 @@ from django.db import connection
 from msgspec.structs import replace
 
 from annotation import models
-from annotation.actions.answering import sitting_finish
-from annotation.actions.confirming import Submitted, assignment_confirm
-from annotation.actions.notifying import PlatformEvent, events_take
-from annotation.actions.sittings import Opened, sitting_open
+from annotation.actions.crowd.notifications import PlatformEvent, events_take
+from annotation.actions.work.answers import sitting_finish
+from annotation.actions.work.confirmations import Submitted, assignment_confirm
+from annotation.actions.work.sittings import Opened, sitting_open
 from annotation.models import AssignmentStatus
-from annotation.pipeline.acceptance import Acceptance
-from annotation.pipeline.answers import Answer
-from annotation.pipeline.questions import NO
-from annotation.selectors.clock import database_now
-from annotation.selectors.sittings import Claim
+from annotation.pipeline.protocol.questions import NO
+from annotation.pipeline.work.acceptance import Acceptance
+from annotation.pipeline.work.answers import Answer
+from annotation.selectors.work.sittings import Claim
+from common.clock import database_now
 from tests.concurrency.crowds import claim_on
 from tests.processes import ROOT, environment
 

@@ -13,18 +13,18 @@ from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
 from annotation import models
-from annotation.actions.campaigns import campaign_settings_change
-from annotation.actions.corpus import Take
-from annotation.actions.guides import guide_ensure
+from annotation.actions.campaign.campaigns import campaign_settings_change
+from annotation.actions.corpus.imports import Take
+from annotation.actions.work.guides import guide_ensure
 from annotation.hits.tokens import ticket_write
 from annotation.models import CONSENT, HitStatus, SittingKind
-from annotation.pipeline.questions import Stage, question_from_key
-from annotation.pipeline.settings import CrowdSettings
-from annotation.pipeline.showing import encode_shown, shown
-from annotation.pipeline.trust import Standing, Trust
-from annotation.selectors.clock import database_now
-from annotation.selectors.sittings import Claim, claim_proof
-from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
+from annotation.pipeline.protocol.questions import Stage, question_from_key
+from annotation.pipeline.protocol.settings import CrowdSettings
+from annotation.pipeline.trust.standing import Standing, Trust
+from annotation.pipeline.work.display import encode_shown, shown
+from annotation.selectors.protocol.state import image_differences, images_with_facts, settings_by_id
+from annotation.selectors.work.sittings import Claim, claim_proof
+from common.clock import database_now
 from tests.acceptances import accepted
 from tests.corpora import campaign_with_images
 

@@ -8,17 +8,17 @@ from django.test import override_settings
 from msgspec.structs import replace
 
 from annotation import models
-from annotation.actions.guides import guide_save
-from annotation.actions.sittings import SittingRefusedError, consent_give, sitting_open
+from annotation.actions.work.guides import guide_save
+from annotation.actions.work.sittings import SittingRefusedError, consent_give, sitting_open
 from annotation.models import SittingKind
-from annotation.pipeline.questions import Stage
-from annotation.selectors.guides import consent_guide
-from annotation.selectors.sittings import Claim
+from annotation.pipeline.protocol.questions import Stage
+from annotation.selectors.work.guides import consent_guide
+from annotation.selectors.work.sittings import Claim
 from tests.acceptances import accepted
 from tests.concurrency.crowds import done_by, live_leases, workers_trusted
-from tests.offering import offered
+from tests.offers import offered
 from tests.web.campaigns import small_campaign
-from tests.web.task_pages import LINKS_TEST
+from tests.web.work.task_pages import LINKS_TEST
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 

@@ -14,13 +14,13 @@ from pytest_django import Settings
 
 from annotation import models
 from annotation.crowd.client import MTurk
-from annotation.crowd.looking import hits_look
-from annotation.crowd.sending import calls_send
+from annotation.crowd.polling import hits_look
+from annotation.crowd.sender import calls_send
 from annotation.hits.endpoints import finish, open_
 from annotation.models import SittingKind
-from annotation.pipeline.questions import YES, Stage
-from annotation.selectors.clock import database_now
-from annotation.selectors.sittings import Claim
+from annotation.pipeline.protocol.questions import YES, Stage
+from annotation.selectors.work.sittings import Claim
+from common.clock import database_now
 from marketplace import models as market
 from marketplace.actions.assignments import assignment_accept
 from marketplace.rules.lifecycle import AssignmentStatus
@@ -34,7 +34,7 @@ from tests.concurrency.crowds import (
     workers_trusted,
 )
 from tests.crowd.in_process import in_process_client
-from tests.crowd.publishing import FEE_PERCENT, hit_queue, money_agrees
+from tests.crowd.published import FEE_PERCENT, hit_queue, money_agrees
 from tests.marketplace.people import make_requester
 from tests.sizes import WHOLE
 

@@ -20,26 +20,26 @@ from django.test import Client
 from pytest_django import Settings
 
 from annotation import models
-from annotation.actions.campaigns import campaign_settings_change
-from annotation.actions.gold import gold_store
-from annotation.actions.sittings import sitting_open
+from annotation.actions.campaign.campaigns import campaign_settings_change
+from annotation.actions.gold.gold_questions import gold_store
+from annotation.actions.work.sittings import sitting_open
 from annotation.crowd.client import MTurk
-from annotation.crowd.looking import hits_look
-from annotation.crowd.sending import calls_send
+from annotation.crowd.polling import hits_look
+from annotation.crowd.sender import calls_send
 from annotation.hits.endpoints import finish, open_
 from annotation.models import CallStatus, Operation, SittingStatus
-from annotation.pipeline.facts import Judgment, decode_body
-from annotation.pipeline.questions import NO, YES, Stage
-from annotation.pipeline.settings import CrowdSettings
-from annotation.selectors.clock import database_now
-from annotation.selectors.sittings import Claim
+from annotation.pipeline.protocol.facts import Judgment, decode_body
+from annotation.pipeline.protocol.questions import NO, YES, Stage
+from annotation.pipeline.protocol.settings import CrowdSettings
+from annotation.selectors.work.sittings import Claim
+from common.clock import database_now
 from marketplace import models as market
 from marketplace.actions.assignments import (
     assignment_accept,
     assignment_return,
     assignment_submit,
 )
-from marketplace.actions.delivery import signature
+from marketplace.actions.notices.delivery import signature
 from tests.acceptances import accepted
 from tests.concurrency.crowds import (
     check_states,
@@ -48,7 +48,7 @@ from tests.concurrency.crowds import (
     workers_trusted,
 )
 from tests.crowd.in_process import InProcess, in_process_client
-from tests.crowd.publishing import FEE_PERCENT, hit_queue, money_agrees
+from tests.crowd.published import FEE_PERCENT, hit_queue, money_agrees
 from tests.crowd.work import link_gold
 from tests.marketplace.people import make_requester
 from tests.web.campaigns import small_campaign

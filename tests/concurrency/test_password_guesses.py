@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from config.accounts.attempts import KEPT, attempt_reserve
-from config.accounts.models import SignInCount
-from config.accounts.rules import MOST_BY_STRANGERS, MOST_PER_ACCOUNT
+from common.accounts.attempts import KEPT, attempt_reserve
+from common.accounts.models import SignInCount
+from common.accounts.rules import MOST_BY_STRANGERS, MOST_PER_ACCOUNT
 from tests.sizes import WHOLE
-from tests.web.password_evaluations import Evaluations, counting_passwords
+from tests.web.sign_in.password_evaluations import Evaluations, counting_passwords
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -6,12 +6,12 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from annotation.actions.facts import judgments_record
-from annotation.actions.people import workers_simulated
+from annotation.actions.crowd.workers import workers_simulated
+from annotation.actions.protocol.facts import judgments_record
 from annotation.models import Fact, Image, OpenQuestion
-from annotation.pipeline.facts import Judgment
-from annotation.pipeline.questions import YES, question_from_key
-from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
+from annotation.pipeline.protocol.facts import Judgment
+from annotation.pipeline.protocol.questions import YES, question_from_key
+from annotation.selectors.protocol.state import image_differences, images_with_facts, settings_by_id
 from tests.corpora import campaign_with_images, image_of
 
 THREADS = 12

@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 import pytest
 from django.db import connection, transaction
 
-from annotation.actions.answering import draft_save, sitting_finish
-from annotation.actions.confirming import sitting_confirm
-from annotation.actions.leases import sittings_lapse
-from annotation.actions.sittings import Opened, SittingRefusedError, sitting_open
+from annotation.actions.work.answers import draft_save, sitting_finish
+from annotation.actions.work.confirmations import sitting_confirm
+from annotation.actions.work.leases import sittings_lapse
+from annotation.actions.work.sittings import Opened, SittingRefusedError, sitting_open
 from annotation.models import Fact, Image, OpenQuestion, Sitting, SittingQuestion, SittingStatus
-from annotation.pipeline.questions import Stage
-from annotation.selectors.clock import database_now
-from annotation.selectors.sittings import Claim
-from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
+from annotation.pipeline.protocol.questions import Stage
+from annotation.selectors.protocol.state import image_differences, images_with_facts, settings_by_id
+from annotation.selectors.work.sittings import Claim
+from common.clock import database_now
 from tests.web.campaigns import small_campaign
-from tests.web.task_pages import agree, all_answers, an_answer, claim_of, keys, opened
+from tests.web.work.task_pages import agree, all_answers, an_answer, claim_of, keys, opened
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 

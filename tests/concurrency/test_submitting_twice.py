@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from annotation import models
-from annotation.actions.confirming import Submitted, assignment_confirm
+from annotation.actions.work.confirmations import Submitted, assignment_confirm
 from annotation.hits.endpoints import finish
 from annotation.models import AssignmentStatus, Operation
-from annotation.pipeline.facts import Judgment, decode_body
-from annotation.pipeline.questions import NO, YES
-from annotation.selectors.clock import database_now
-from annotation.selectors.sittings import Claim
+from annotation.pipeline.protocol.facts import Judgment, decode_body
+from annotation.pipeline.protocol.questions import NO, YES
+from annotation.selectors.work.sittings import Claim
+from common.clock import database_now
 from tests.concurrency.crowds import (
     QUESTIONS,
     all_alike,

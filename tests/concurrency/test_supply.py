@@ -9,9 +9,9 @@ import pytest
 from django.db import connection, transaction
 
 from annotation import models
-from annotation.actions.supplying import hits_plan, supply_set
+from annotation.actions.crowd.supply import hits_plan, supply_set
 from annotation.models import HitStatus, SupplyStatus
-from annotation.selectors.money import Spent, campaign_spent
+from annotation.selectors.crowd.money import Spent, campaign_spent
 from tests.crowd.supplies import accept, confirm, pay, submit, supplied, work_hits
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]

@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 
 from annotation import models
-from annotation.actions.leases import leases_expire
-from annotation.actions.sittings import sitting_open
-from annotation.selectors.clock import database_now
+from annotation.actions.work.leases import leases_expire
+from annotation.actions.work.sittings import sitting_open
+from common.clock import database_now
 from tests.concurrency.clients import Process, Task
 from tests.concurrency.crowds import (
     check_states,

@@ -6,13 +6,13 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.exceptions import ReadTimeoutError
 
 from annotation import models
-from annotation.actions.outbox import call_queue
+from annotation.actions.crowd.outbox import call_queue
 from annotation.crowd.client import MTurk
-from annotation.crowd.sending import calls_send
+from annotation.crowd.sender import calls_send
 from annotation.models import Operation
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.protocol.questions import Stage
 from tests.crowd.in_process import InProcess, Network, operation_of
-from tests.crowd.publishing import (
+from tests.crowd.published import (
     all_due,
 )
 

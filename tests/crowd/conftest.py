@@ -11,7 +11,7 @@ from annotation.crowd.client import MTurk
 from marketplace.models import Requester
 from tests.crowd.calls import send
 from tests.crowd.in_process import InProcess, in_process_client
-from tests.crowd.publishing import FEE_PERCENT, confirmed, hit_queue, launched
+from tests.crowd.published import FEE_PERCENT, confirmed, hit_queue, launched
 from tests.marketplace.people import make_requester, make_worker
 
 

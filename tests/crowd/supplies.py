@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from annotation import models
-from annotation.actions.campaigns import campaign_settings_change
-from annotation.actions.people import worker_ensure
-from annotation.actions.supplying import hits_plan
+from annotation.actions.campaign.campaigns import campaign_settings_change
+from annotation.actions.crowd.supply import hits_plan
+from annotation.actions.crowd.workers import worker_ensure
 from annotation.models import (
     AssignmentStatus,
     CallStatus,
@@ -18,8 +18,8 @@ from annotation.models import (
     SittingKind,
     SupplyStatus,
 )
-from annotation.pipeline.questions import Stage
-from annotation.selectors.clock import database_now
+from annotation.pipeline.protocol.questions import Stage
+from common.clock import database_now
 from tests.web.campaigns import small_campaign
 
 RICH = 1_000_000

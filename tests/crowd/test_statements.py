@@ -9,15 +9,15 @@ from django.db import connection
 from django.test import Client
 
 from annotation import models
-from annotation.actions.campaigns import campaign_settings_change
-from annotation.actions.confirming import assignment_confirm
-from annotation.actions.gold import gold_make
+from annotation.actions.campaign.campaigns import campaign_settings_change
+from annotation.actions.gold.gold_questions import gold_make
+from annotation.actions.work.confirmations import assignment_confirm
 from annotation.hits.tokens import ticket_write
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.settings import CrowdSettings
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.settings import CrowdSettings
 from tests.corpora import campaign_with_images
 from tests.crowd.work import hit_of, submitted, turn
-from tests.web.task_pages import agree
+from tests.web.work.task_pages import agree
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.once, pytest.mark.django_db]
 

@@ -9,14 +9,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation import models
-from annotation.actions.guides import guide_save
-from annotation.actions.supplying import SupplyError, hits_plan, supply_set
-from annotation.actions.terms import terms_of
+from annotation.actions.crowd.supply import SupplyError, hits_plan, supply_set
+from annotation.actions.crowd.terms import terms_of
+from annotation.actions.work.guides import guide_save
 from annotation.models import CallStatus, HitStatus, Operation, SittingKind, SupplyStatus
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.supply import Change
-from annotation.selectors.clock import database_now
-from annotation.selectors.supply import StageSupplyRow, stage_supplies
+from annotation.pipeline.crowd.supply import Change
+from annotation.pipeline.protocol.questions import Stage
+from annotation.selectors.crowd.supply import StageSupplyRow, stage_supplies
+from common.clock import database_now
 from tests.crowd.supplies import (
     BEGINNING,
     accept,
@@ -29,7 +29,7 @@ from tests.crowd.supplies import (
     work_hits,
 )
 from tests.web.campaigns import small_campaign
-from tests.web.task_pages import LINKS_TEST, claim_of, opened
+from tests.web.work.task_pages import LINKS_TEST, claim_of, opened
 
 pytestmark = pytest.mark.django_db
 

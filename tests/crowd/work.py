@@ -5,24 +5,24 @@ from datetime import datetime
 from pathlib import Path
 
 from annotation import models
-from annotation.actions.answering import sitting_finish
-from annotation.actions.campaigns import campaign_settings_change
-from annotation.actions.confirming import Submitted, assignment_confirm
-from annotation.actions.gold import gold_store
-from annotation.actions.sittings import sitting_open
-from annotation.hits.presenting import form_fields
+from annotation.actions.campaign.campaigns import campaign_settings_change
+from annotation.actions.gold.gold_questions import gold_store
+from annotation.actions.work.answers import sitting_finish
+from annotation.actions.work.confirmations import Submitted, assignment_confirm
+from annotation.actions.work.sittings import sitting_open
+from annotation.hits.presentation import form_fields
 from annotation.models import AssignmentStatus
-from annotation.pipeline.answers import Answer
-from annotation.pipeline.gold import Gold
-from annotation.pipeline.questions import NO, YES, Stage
-from annotation.pipeline.settings import CrowdSettings
-from annotation.pipeline.showing import Mark, Shown
-from annotation.pipeline.trust import Trust
-from annotation.selectors.clock import database_now
-from annotation.selectors.sittings import Claim
-from tests.offering import offered, trusted
+from annotation.pipeline.gold.gold_question import Gold
+from annotation.pipeline.protocol.questions import NO, YES, Stage
+from annotation.pipeline.protocol.settings import CrowdSettings
+from annotation.pipeline.trust.standing import Trust
+from annotation.pipeline.work.answers import Answer
+from annotation.pipeline.work.display import Mark, Shown
+from annotation.selectors.work.sittings import Claim
+from common.clock import database_now
+from tests.offers import offered, trusted
 from tests.web.campaigns import small_campaign
-from tests.web.task_pages import agree, an_answer, claim_of
+from tests.web.work.task_pages import agree, an_answer, claim_of
 
 
 def checked_campaign(

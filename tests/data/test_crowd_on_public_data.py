@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from annotation.pipeline.corpus import annotation_of, captions_of, mentions_of_sentences
+from annotation.pipeline.corpus.corpus_image import (
+    annotation_of,
+    captions_of,
+    mentions_of_sentences,
+)
 from annotation.pipeline.engine import begin
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.release import ReleasedImage, image_ids, read_image
-from annotation.pipeline.settings import Settings
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.release.folder import ReleasedImage, image_ids, read_image
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import PERFECT, TYPICAL, Crowd, Profile
 from annotation.simulation.report import SimulationReport

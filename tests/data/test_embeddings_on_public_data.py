@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation.pipeline.release import image_ids, read_image
+from annotation.pipeline.release.folder import image_ids, read_image
 from grounding.__main__ import main
-from grounding.pipeline.pairs import RegionPhrase, mention_pairs, relation_pairs, resample
-from grounding.pipeline.regions import gold_regions
-from grounding.pipeline.relations import relation_finder
+from grounding.pipeline.text.pairs import RegionPhrase, mention_pairs, relation_pairs, resample
+from grounding.pipeline.text.relations import relation_finder
+from grounding.pipeline.vision.regions import gold_regions
 from tests.data.conftest import data_folder
 
 

@@ -8,7 +8,9 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from annotation.pipeline.captions import Caption
 from annotation.pipeline.engine import begin, open_questions
-from annotation.pipeline.facts import (
+from annotation.pipeline.geometry import Rect
+from annotation.pipeline.mentions.mention import Mention
+from annotation.pipeline.protocol.facts import (
     BoxAdd,
     BoxAdjust,
     BoxDelete,
@@ -23,12 +25,10 @@ from annotation.pipeline.facts import (
     Split,
     Target,
 )
-from annotation.pipeline.geometry import Rect
-from annotation.pipeline.mentions import Mention
-from annotation.pipeline.settings import Settings
-from annotation.pipeline.state import ImageState, Phase
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.state import ImageState, Phase
 from tests.sizes import WHOLE
-from tests.unit.test_engine_machine import HEIGHT, TYPES, WIDTH, WORDS, Image
+from tests.unit.protocol.test_engine_machine import HEIGHT, TYPES, WIDTH, WORDS, Image
 
 FACTS = 100
 IMAGES = 1000 if WHOLE else 50

@@ -7,23 +7,23 @@ import msgspec
 import pytest
 
 from annotation import models
-from annotation.actions.campaigns import campaign_create
-from annotation.actions.corpus import ImageToImport, Take, images_import
-from annotation.actions.gold import gold_make
-from annotation.actions.gold_importing import gold_import_release
-from annotation.pipeline.corpus import (
+from annotation.actions.campaign.campaigns import campaign_create
+from annotation.actions.corpus.imports import ImageToImport, Take, images_import
+from annotation.actions.gold.files import gold_import_release
+from annotation.actions.gold.gold_questions import gold_make
+from annotation.pipeline.corpus.corpus_image import (
     CorpusImage,
     annotation_of,
     captions_of,
     mentions_of_sentences,
 )
-from annotation.pipeline.gold import launch_problems
-from annotation.pipeline.gold_reading import WrittenGold, gold_of, write_gold
-from annotation.pipeline.mentions import MentionFinder
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.release import image_ids, read_image
-from annotation.pipeline.settings import Settings
-from annotation.selectors.gold import gold_available
+from annotation.pipeline.gold.files import WrittenGold, gold_of, write_gold
+from annotation.pipeline.gold.gold_question import launch_problems
+from annotation.pipeline.mentions.mention import MentionFinder
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.release.folder import image_ids, read_image
+from annotation.selectors.gold.gold_questions import gold_available
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 

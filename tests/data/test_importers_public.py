@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.pipeline.importers import CorpusImage, Problem, guess_format, read_corpus
+from annotation.pipeline.corpus.importers import CorpusImage, Problem, guess_format, read_corpus
 
 pytestmark = pytest.mark.slow
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from annotation.pipeline.captions import tokenise
-from annotation.pipeline.chunker import MODEL_FILE
-from annotation.pipeline.mention_training import score, train
-from annotation.pipeline.mentions import MentionFinder
-from annotation.pipeline.release import Sentence, image_ids, read_sentences
+from annotation.pipeline.mentions.chunker import MODEL_FILE
+from annotation.pipeline.mentions.mention import MentionFinder
+from annotation.pipeline.mentions.training import score, train
+from annotation.pipeline.release.folder import Sentence, image_ids, read_sentences
 
 pytestmark = pytest.mark.slow
 

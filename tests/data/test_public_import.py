@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from annotation.actions.facts import decision_record
+from annotation.actions.protocol.facts import decision_record
 from annotation.models import Image
-from annotation.pipeline.facts import BoxAdjust
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.release import image_ids, read_splits, write_splits
+from annotation.pipeline.protocol.facts import BoxAdjust
+from annotation.pipeline.release.folder import image_ids, read_splits, write_splits
 
 FOLDERS = ("Sentences", "Annotations")
 MOVED = "1000092795"

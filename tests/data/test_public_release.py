@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.release import (
+from annotation.pipeline.release.folder import (
     SPLITS,
     ReleasedImage,
     format_annotation,
@@ -19,8 +19,8 @@ from annotation.pipeline.release import (
     write_image,
     write_splits,
 )
-from annotation.pipeline.statistics import dataset_statistics
-from annotation.pipeline.statistics_report import PAPER_TOTALS, PAPER_TYPES
+from annotation.pipeline.release.statistics import dataset_statistics
+from annotation.pipeline.release.statistics_report import PAPER_TOTALS, PAPER_TYPES
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.data.conftest import data_folder, public_dataset
 from tests.e2e.corpus import corpus_write, guides_write
-from tests.e2e.launching import PUBLIC, Corpus
+from tests.e2e.launch import PUBLIC, Corpus
 from tests.sizes import WHOLE
 
 __all__ = ["public_corpus", "public_dataset"]

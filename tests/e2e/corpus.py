@@ -9,16 +9,20 @@ from random import Random
 
 import msgspec
 
-from annotation.pipeline.corpus import annotation_of, captions_of, mentions_of_sentences
+from annotation.pipeline.corpus.corpus_image import (
+    annotation_of,
+    captions_of,
+    mentions_of_sentences,
+)
 from annotation.pipeline.engine import begin
-from annotation.pipeline.gold import GOLD_STAGES, Gold
-from annotation.pipeline.gold_known import KnownImage, known_annotation
-from annotation.pipeline.gold_making import make_gold
-from annotation.pipeline.guides import Lesson, LessonCaption
-from annotation.pipeline.mentions import longest
-from annotation.pipeline.questions import ANSWERS, BOX, NONE_NEEDED, Stage
-from annotation.pipeline.release import image_ids, read_image
-from annotation.pipeline.settings import Settings
+from annotation.pipeline.gold.gold_question import GOLD_STAGES, Gold
+from annotation.pipeline.gold.known_images import KnownImage, known_annotation
+from annotation.pipeline.gold.maker import make_gold
+from annotation.pipeline.mentions.mention import longest
+from annotation.pipeline.protocol.questions import ANSWERS, BOX, NONE_NEEDED, Stage
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.release.folder import image_ids, read_image
+from annotation.pipeline.work.guides import Lesson, LessonCaption
 from tests.processes import ROOT
 
 DEMO = ROOT / "annotation" / "demo"

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.pipeline.corpus import captions_of, mentions_of_sentences
+from annotation.pipeline.corpus.corpus_image import captions_of, mentions_of_sentences
 from annotation.pipeline.engine import apply, begin
-from annotation.pipeline.facts import Fact
-from annotation.pipeline.release import ReleasedImage
-from annotation.pipeline.scoring import Score
-from annotation.pipeline.settings import Settings
-from annotation.pipeline.state import ImageState
+from annotation.pipeline.protocol.facts import Fact
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.state import ImageState
+from annotation.pipeline.release.folder import ReleasedImage
+from annotation.pipeline.release.scores import Score
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import Crowd
 from annotation.simulation.report import SimulationReport

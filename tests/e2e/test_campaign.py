@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import pytest
 
-from annotation.pipeline.corpus import annotation_of
-from annotation.pipeline.release import image_ids
-from annotation.pipeline.state import decode_state
+from annotation.pipeline.corpus.corpus_image import annotation_of
+from annotation.pipeline.protocol.state import decode_state
+from annotation.pipeline.release.folder import image_ids
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import TYPICAL, Crowd
-from tests.e2e.launching import DEMO_CORPUS, PUBLIC, Corpus, launch
+from tests.e2e.launch import DEMO_CORPUS, PUBLIC, Corpus, launch
 from tests.e2e.quality import Quality, difference, directly, quality_of
 from tests.e2e.site import Site, running_site
 from tests.processes import ROOT

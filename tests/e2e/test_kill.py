@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 import pytest
 from redis import Redis
 
-from tests.e2e.agreeing import check_agreement, judged, paid_since, submitted, unsettled
-from tests.e2e.launching import DEMO_CORPUS, Corpus, launch
+from tests.e2e.agreement import check_agreement, judged, paid_since, submitted, unsettled
+from tests.e2e.launch import DEMO_CORPUS, Corpus, launch
 from tests.e2e.site import Site, running_site
 from tests.processes import ROOT, wait_for
 from tests.services import redis

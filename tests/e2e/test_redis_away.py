@@ -17,8 +17,8 @@ import pytest
 from redis import Redis
 
 from annotation.simulation.http.browser import Browser, Reply
-from tests.e2e.agreeing import judged, submitted
-from tests.e2e.launching import DEMO_CORPUS, launch
+from tests.e2e.agreement import judged, submitted
+from tests.e2e.launch import DEMO_CORPUS, launch
 from tests.e2e.site import Site, running_site
 from tests.e2e.test_kill import crowd, drain, frozen_check, going_on
 from tests.processes import wait_for

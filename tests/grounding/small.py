@@ -7,8 +7,8 @@ import torch
 from PIL import Image
 from torch import nn
 
-from annotation.pipeline.release import ReleasedImage, read_image, write_image, write_splits
-from grounding.pipeline.backbones import Backbone
+from annotation.pipeline.release.folder import ReleasedImage, read_image, write_image, write_splits
+from grounding.pipeline.vision.backbones import Backbone
 from tests.corpora import released
 
 SIZE = (400, 300)

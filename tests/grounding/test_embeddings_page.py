@@ -3,9 +3,11 @@
 import re
 
 from grounding.__main__ import build_parser
-from grounding.pipeline import cca, covariances, distances, pairs
-from grounding.pipeline.text_features import CENTRES
-from grounding.pipeline.word_vectors_training import DIMENSIONS
+from grounding.pipeline.embedding import cca, covariances
+from grounding.pipeline.evaluation import distances
+from grounding.pipeline.text import pairs
+from grounding.pipeline.text.features import CENTRES
+from grounding.pipeline.text.word_vectors_training import DIMENSIONS
 from tests.processes import ROOT
 
 PAGE = (ROOT / "docs" / "embeddings.md").read_text(encoding="utf-8")

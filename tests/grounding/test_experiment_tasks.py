@@ -18,13 +18,13 @@ from pytest_django.fixtures import Settings
 
 import annotation
 from grounding.actions import experiment_start, experiment_take
+from grounding.experiment import Network, Order, run_order
 from grounding.models import Experiment, ExperimentStatus
 from grounding.passes import PassPart, is_awaited, part_gather
-from grounding.pipeline.claims import tidy_folders
-from grounding.pipeline.reporting import silent
-from grounding.pipeline.store import FeatureKind
+from grounding.pipeline.progress import silent
+from grounding.pipeline.store.claims import tidy_folders
+from grounding.pipeline.store.features import FeatureKind
 from grounding.recipes.image_sentence import Settings as Recipe
-from grounding.running import Network, Order, run_order
 from grounding.tasks import (
     experiment_run,
     gpu_is_served,
@@ -210,7 +210,7 @@ def test_two_celery_workers_give_the_same_as_one_process(tmp_path: Path, redis_u
     with gpu_worker(tmp_path, 1, settings) as one, gpu_worker(tmp_path, 2, settings) as other:
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "tests.grounding.sharing"),
+                *(sys.executable, "-m", "tests.grounding.shared_run"),
                 msgspec.json.encode(order("shared")).decode(),
             ],
             env=settings,

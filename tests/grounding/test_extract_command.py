@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from grounding.__main__ import build_parser, main
-from grounding.pipeline.photos import photo_table
-from grounding.pipeline.regions import gold_regions
-from grounding.pipeline.relations import relation_finder
-from grounding.pipeline.store import FeatureKey, opened
+from grounding.pipeline.store.features import FeatureKey, opened
+from grounding.pipeline.text.relations import relation_finder
+from grounding.pipeline.vision.photos import photo_table
+from grounding.pipeline.vision.regions import gold_regions
 from tests.data.conftest import data_folder
 from tests.grounding.small import contents, image_of, make_release
 from tests.processes import ROOT, environment, wait_for

@@ -7,10 +7,10 @@ import numpy
 import pytest
 
 from grounding.pipeline.arrays import Float32
-from grounding.pipeline.covariances import Covariances
+from grounding.pipeline.embedding.covariances import Covariances
 from grounding.pipeline.errors import GroundingError
-from grounding.pipeline.text_features import TextEncoder
-from grounding.pipeline.word_vectors import WordVectors
+from grounding.pipeline.text.features import TextEncoder
+from grounding.pipeline.text.word_vectors import WordVectors
 from grounding.recipes.image_sentence import Settings, Split, gather_pairs, run, text_encoder
 
 COLOURS = ("red", "green", "blue", "white", "black", "brown")

@@ -7,7 +7,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from annotation.pipeline.release import parse_sentence, write_splits
+from annotation.pipeline.release.folder import parse_sentence, write_splits
 from grounding.__main__ import main
 
 COLOURS = {

@@ -2,7 +2,7 @@
 
 from django.core.management import call_command
 
-from annotation.actions.campaigns import campaign_create
+from annotation.actions.campaign.campaigns import campaign_create
 from tests.hostile.readers import CAMPAIGN
 
 

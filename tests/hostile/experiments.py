@@ -14,11 +14,11 @@ import numpy
 
 from grounding.pipeline.arrays import read_arrays
 from grounding.pipeline.errors import GroundingError
-from grounding.pipeline.photos import photo_table, read_photo
-from grounding.pipeline.regions import read_boxes
-from grounding.pipeline.store import opened
-from grounding.pipeline.weights import read_weights
-from grounding.pipeline.word_vectors import load_word_vectors
+from grounding.pipeline.store.features import opened
+from grounding.pipeline.text.word_vectors import load_word_vectors
+from grounding.pipeline.vision.photos import photo_table, read_photo
+from grounding.pipeline.vision.regions import read_boxes
+from grounding.pipeline.vision.weights import read_weights
 from tests.hostile.cases import Case, file_of
 
 Content = Callable[[], bytes | str]

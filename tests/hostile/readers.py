@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from django.core.management import CommandError, call_command
 
-from annotation.crowd.looking import form_fields
+from annotation.crowd.polling import form_fields
 from annotation.hits.notifications import NotificationError, events_read
-from annotation.pipeline.pictures import PictureError, read_picture
+from annotation.pipeline.corpus.pictures import PictureError, read_picture
 from marketplace.rules.errors import RequestError
 from marketplace.rules.questions import QuestionForm, parse_answer_key, parse_question
 

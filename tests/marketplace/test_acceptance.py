@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.pipeline.acceptance import Acceptance, BadAcceptanceError, acceptance_read
+from annotation.pipeline.work.acceptance import Acceptance, BadAcceptanceError, acceptance_read
 from marketplace.actions.assignments import assignment_return
 from marketplace.actions.requesters import access_key_issue, access_key_revoke
 from marketplace.models import AccessKey, Assignment

@@ -7,6 +7,7 @@ from django.db import connection
 from django.db.models import F, Sum
 from django.test.utils import CaptureQueriesContext, override_settings
 
+from common.clock import database_now
 from marketplace.actions.assignments import (
     WorkRefusedError,
     assignment_accept,
@@ -24,7 +25,6 @@ from marketplace.actions.hits import (
     hit_review,
 )
 from marketplace.actions.sweep import old_hits_dispose, sweep
-from marketplace.clock import database_now
 from marketplace.models import (
     HIT,
     Account,

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Sum
 from django.test.utils import override_settings
 
+from common.clock import database_now
 from marketplace.actions.assignments import (
     WorkRefusedError,
     assignment_accept,
@@ -24,7 +25,6 @@ from marketplace.actions.bonuses import bonus_send
 from marketplace.actions.hits import hit_expire_at, hit_extend, hit_retype
 from marketplace.actions.sweep import sweep
 from marketplace.actions.workers import worker_erase
-from marketplace.clock import database_now
 from marketplace.models import HIT, Account, AccountKind, Assignment, Requester, Transaction, Worker
 from marketplace.rules.errors import RequestError
 from marketplace.rules.lifecycle import AssignmentStatus

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.test.utils import override_settings
 
-from marketplace.actions import delivery
-from marketplace.actions.delivery import DeliveryError, events_deliver, webhook_post
-from marketplace.clock import database_now
+from common.clock import database_now
+from marketplace.actions.notices import delivery
+from marketplace.actions.notices.delivery import DeliveryError, events_deliver, webhook_post
 from marketplace.models import Event
 from marketplace.rules.destinations import is_public
 from tests.marketplace.people import make_requester

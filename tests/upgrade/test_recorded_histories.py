@@ -7,10 +7,10 @@ import pytest
 
 from annotation.pipeline.captions import Caption
 from annotation.pipeline.engine import begin, fold
-from annotation.pipeline.facts import Body, Fact, body_kind
-from annotation.pipeline.mentions import Mention
-from annotation.pipeline.settings import Settings
-from annotation.pipeline.state import ImageState, encode_state
+from annotation.pipeline.mentions.mention import Mention
+from annotation.pipeline.protocol.facts import Body, Fact, body_kind
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.state import ImageState, encode_state
 from tests.upgrade import HISTORIES
 
 

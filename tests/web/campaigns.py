@@ -7,19 +7,19 @@ from pathlib import Path
 from PIL import Image as Picture
 
 from annotation import models
-from annotation.actions.campaigns import campaign_create
-from annotation.actions.corpus import ImageToImport, Take, images_import
-from annotation.actions.facts import judgments_record
-from annotation.actions.people import workers_simulated
+from annotation.actions.campaign.campaigns import campaign_create
+from annotation.actions.corpus.imports import ImageToImport, Take, images_import
+from annotation.actions.crowd.workers import workers_simulated
+from annotation.actions.protocol.facts import judgments_record
 from annotation.pipeline.captions import Caption
-from annotation.pipeline.corpus import CorpusImage
+from annotation.pipeline.corpus.corpus_image import CorpusImage
+from annotation.pipeline.corpus.pictures import read_picture
 from annotation.pipeline.engine import open_questions
-from annotation.pipeline.facts import Judgment
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.independence import may_answer
-from annotation.pipeline.mentions import ANIMALS, PEOPLE, Mention, MentionFinder
-from annotation.pipeline.pictures import read_picture
-from annotation.pipeline.questions import BOX, GOOD, TRUE, YES, Question, Stage
+from annotation.pipeline.mentions.mention import ANIMALS, PEOPLE, Mention, MentionFinder
+from annotation.pipeline.protocol.facts import Judgment
+from annotation.pipeline.protocol.independence import may_answer
+from annotation.pipeline.protocol.questions import BOX, GOOD, TRUE, YES, Question, Stage
 
 # A caption is input from somewhere: this one tries what it can.
 HOSTILE = "<script>alert(1)</script>"

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.actions.restore import backup_restore
+from annotation.actions.backup.restore import backup_restore
 from annotation.management.progress import Progress
-from annotation.pipeline.backup_archive import BackupError, Manifest, backup_open
-from files.trouble import error_words
+from annotation.pipeline.backup.archive import BackupError, Manifest, backup_open
+from common.files.trouble import error_words
 
 
 class Command(BaseCommand):

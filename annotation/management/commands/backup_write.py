@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.template.defaultfilters import filesizeformat
 
-from annotation.actions.backup import backup_write
+from annotation.actions.backup.archive import backup_write
 from annotation.management.progress import Progress
-from annotation.pipeline.backup_archive import BackupError
-from files.trouble import error_words
+from annotation.pipeline.backup.archive import BackupError
+from common.files.trouble import error_words
 
 
 class Command(BaseCommand):

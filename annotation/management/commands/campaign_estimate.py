@@ -9,12 +9,12 @@ from django.core.management.base import CommandError
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
-from annotation.pipeline.money import Costs, dollars
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.settings import Settings
-from annotation.selectors.money import campaign_spent
-from annotation.selectors.sittings import settings_of
-from annotation.simulation.estimating import CampaignEstimate, EstimateError, estimate_make
+from annotation.pipeline.crowd.money import Costs, dollars
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.settings import Settings
+from annotation.selectors.crowd.money import campaign_spent
+from annotation.selectors.work.sittings import settings_of
+from annotation.simulation.estimates import CampaignEstimate, EstimateError, estimate_make
 
 
 def positive(text: str) -> int:

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.actions.launching import LaunchRefusedError, campaign_launch
+from annotation.actions.campaign.launch import LaunchRefusedError, campaign_launch
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
-from annotation.selectors.launching import launch_checks
-from annotation.selectors.supply import stage_supplies
+from annotation.selectors.campaign.launch import launch_checks
+from annotation.selectors.crowd.supply import stage_supplies
 
 
 class Command(DatabaseCommand):

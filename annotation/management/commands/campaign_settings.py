@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from annotation.actions.campaigns import CampaignError, campaign_settings_change
+from annotation.actions.campaign.campaigns import CampaignError, campaign_settings_change
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
-from annotation.pipeline.settings import Settings
+from annotation.pipeline.protocol.settings import Settings
 
 
 class Command(DatabaseCommand):

@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from annotation.actions.campaigns import CampaignError, campaign_create
-from annotation.actions.corpus import (
+from annotation.actions.campaign.campaigns import CampaignError, campaign_create
+from annotation.actions.corpus.imports import (
     CorpusConflictError,
     ImageToImport,
     Imported,
@@ -19,16 +19,16 @@ from annotation.actions.corpus import (
     images_import,
     tables_analyse,
 )
-from annotation.actions.photos import PhotoChangedError
+from annotation.actions.corpus.photos import PhotoChangedError
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
 from annotation.models import Campaign, Image
-from annotation.pipeline.corpus import CorpusImage, Problem, Problems
-from annotation.pipeline.facts import FactRefusedError
-from annotation.pipeline.importers import FORMATS, CorpusError, guess_format, read_corpus
-from annotation.pipeline.mentions import MENTION_DATA, MentionFinder
-from annotation.pipeline.pictures import Picture, PictureError, find_picture, read_picture
-from annotation.selectors.photo_files import photo_problem
+from annotation.pipeline.corpus.corpus_image import CorpusImage, Problem, Problems
+from annotation.pipeline.corpus.importers import FORMATS, CorpusError, guess_format, read_corpus
+from annotation.pipeline.corpus.pictures import Picture, PictureError, find_picture, read_picture
+from annotation.pipeline.mentions.mention import MENTION_DATA, MentionFinder
+from annotation.pipeline.protocol.facts import FactRefusedError
+from annotation.selectors.corpus.photo_files import photo_problem
 
 BATCH = 200
 LARGE_IMPORT = 1000

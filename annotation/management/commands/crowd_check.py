@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.crowd.checking import Totals, hit_differences, orphans
+from annotation.crowd.audit import Totals, hit_differences, orphans
 from annotation.crowd.client import crowd_client, dollars, is_configured
 from annotation.crowd.errors import CrowdError
 from annotation.management.campaigns import campaign_named

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from annotation.actions.people import workers_simulated
+from annotation.actions.crowd.workers import workers_simulated
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress

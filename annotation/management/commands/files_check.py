@@ -12,14 +12,14 @@ from django.template.defaultfilters import filesizeformat
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import with_progress
-from annotation.selectors.photo_files import (
+from annotation.selectors.corpus.photo_files import (
     StoredPhoto,
     images_with_photos,
     photo_problem,
     photos_stored,
 )
-from files.trouble import error_words
-from files.whole import partials
+from common.files.trouble import error_words
+from common.files.whole import partials
 
 # Of a photo that a hundred images show, a few say enough.
 MOST_IMAGES = 3

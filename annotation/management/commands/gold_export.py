@@ -9,10 +9,10 @@ from django.core.management.base import CommandError
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.gold import add_stages
-from annotation.pipeline.gold_reading import write_gold
-from annotation.selectors.gold import gold_with_captions
-from files.trouble import error_words
-from files.whole import whole_file
+from annotation.pipeline.gold.files import write_gold
+from annotation.selectors.gold.gold_questions import gold_with_captions
+from common.files.trouble import error_words
+from common.files.whole import whole_file
 
 
 class Command(DatabaseCommand):

@@ -7,15 +7,15 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.actions.gold_importing import Imported, gold_import, gold_import_release
+from annotation.actions.gold.files import Imported, gold_import, gold_import_release
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.gold import add_limits, add_stages, summary
 from annotation.management.progress import Progress
 from annotation.models import Campaign
-from annotation.pipeline.gold_reading import read_gold
-from annotation.pipeline.importers import CorpusError, read_corpus
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.corpus.importers import CorpusError, read_corpus
+from annotation.pipeline.gold.files import read_gold
+from annotation.pipeline.protocol.questions import Stage
 
 MOST = 500
 

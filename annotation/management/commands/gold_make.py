@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.actions.gold import gold_make
+from annotation.actions.gold.gold_questions import gold_make
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.gold import add_limits, add_stages, positive, summary
 from annotation.management.progress import Progress
 from annotation.models import AnswerKey
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.protocol.questions import Stage
 
 # Enough for the busiest: at 2% these are ten thousand questions of two answers and more.
 MOST = 500

@@ -8,10 +8,10 @@ from django.core.management.base import CommandError
 
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
-from annotation.pipeline.guides import guide_file, shipped_source
-from annotation.selectors.guides import TOPICS, guides_current
-from files.trouble import error_words
-from files.whole import make_folder, write_text
+from annotation.pipeline.work.guides import guide_file, shipped_source
+from annotation.selectors.work.guides import TOPICS, guides_current
+from common.files.trouble import error_words
+from common.files.whole import make_folder, write_text
 
 
 class Command(DatabaseCommand):

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.actions.guides import guides_check, guides_save_all
+from annotation.actions.work.guides import guides_check, guides_save_all
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
-from annotation.pipeline.guides import GuideError, guide_file
-from annotation.pipeline.toml_reading import LARGEST_TOML, too_large
-from annotation.selectors.guides import TOPICS
+from annotation.pipeline.work.guides import GuideError, guide_file
+from annotation.selectors.work.guides import TOPICS
+from common.files.toml_files import LARGEST_TOML, too_large
 
 
 class Command(DatabaseCommand):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.actions.images import image_withdraw
+from annotation.actions.corpus.images import image_withdraw
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.models import Image

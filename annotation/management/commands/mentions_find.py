@@ -8,10 +8,10 @@ from typing import IO
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.pipeline.captions import tokenise
-from annotation.pipeline.importers.checks import LONGEST_CAPTION
-from annotation.pipeline.importers.rows import LONGEST_LINE
-from annotation.pipeline.mentions import MENTION_DATA, MentionFinder, to_brackets
-from files.trouble import error_words
+from annotation.pipeline.corpus.importers.checks import LONGEST_CAPTION
+from annotation.pipeline.corpus.importers.rows import LONGEST_LINE
+from annotation.pipeline.mentions.mention import MENTION_DATA, MentionFinder, to_brackets
+from common.files.trouble import error_words
 
 
 class Command(BaseCommand):

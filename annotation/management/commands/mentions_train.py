@@ -7,9 +7,9 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.pipeline import mention_training
-from annotation.pipeline.release import Sentence, image_ids, read_sentences
-from files.trouble import error_words
+from annotation.pipeline.mentions import training as mention_training
+from annotation.pipeline.release.folder import Sentence, image_ids, read_sentences
+from common.files.trouble import error_words
 
 
 class Command(BaseCommand):

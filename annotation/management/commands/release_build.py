@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.actions.releases import NOT_INCLUDED, ReleaseBuildError, release_build
+from annotation.actions.release.releases import NOT_INCLUDED, ReleaseBuildError, release_build
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
-from files.trouble import error_words
+from common.files.trouble import error_words
 
 
 class Command(DatabaseCommand):

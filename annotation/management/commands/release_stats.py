@@ -8,9 +8,9 @@ import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.progress import with_progress
-from annotation.pipeline.release import ReleaseError, image_ids, read_image, read_unrelated
-from annotation.pipeline.statistics import DatasetStatistics, dataset_statistics
-from annotation.pipeline.statistics_report import report
+from annotation.pipeline.release.folder import ReleaseError, image_ids, read_image, read_unrelated
+from annotation.pipeline.release.statistics import DatasetStatistics, dataset_statistics
+from annotation.pipeline.release.statistics_report import report
 
 
 def release_statistics(directory: str, *, progress: TextIO) -> DatasetStatistics:

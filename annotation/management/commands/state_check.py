@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.actions.state import state_rebuild
+from annotation.actions.protocol.state import state_rebuild
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import with_progress
 from annotation.models import Image
-from annotation.selectors.states import image_differences, images_with_facts, settings_by_id
-from annotation.selectors.trust import standing_differences
+from annotation.selectors.protocol.state import image_differences, images_with_facts, settings_by_id
+from annotation.selectors.trust.standing import standing_differences
 
 
 class Command(DatabaseCommand):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.actions.people import worker_erase
+from annotation.actions.crowd.workers import worker_erase
 from annotation.management.database import DatabaseCommand
 from annotation.models import Worker
 

@@ -12,9 +12,9 @@ from annotation import models
 from annotation.models import SittingKind
 from annotation.pipeline.engine import open_questions
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.guides import Lesson
-from annotation.pipeline.questions import Stage, question_from_key
-from annotation.selectors.sittings import sitting_lessons, sitting_ways
+from annotation.pipeline.protocol.questions import Stage, question_from_key
+from annotation.pipeline.work.guides import Lesson
+from annotation.selectors.work.sittings import sitting_lessons, sitting_ways
 from annotation.simulation.crowd import Person, draws, spam
 from annotation.simulation.http.task import Given
 from annotation.simulation.run import answer_key

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from annotation import models
 from annotation.models import PaymentKind, SittingStatus
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.protocol.questions import Stage
 from annotation.simulation.http.run import CrowdRun
 from annotation.simulation.http.worker import HttpWorker, Outcome
 

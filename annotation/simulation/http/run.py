@@ -12,11 +12,11 @@ from django.utils.crypto import salted_hmac
 
 from annotation import models
 from annotation.models import CallStatus, SittingStatus
-from annotation.pipeline.questions import Stage
-from annotation.selectors.clock import database_now
+from annotation.pipeline.protocol.questions import Stage
 from annotation.simulation.crowd import Person, Profile
 from annotation.simulation.http.site import Account, TurnedAwayError
 from annotation.simulation.http.worker import HttpWorker, Outcome, Places, Plan
+from common.clock import database_now
 
 LOOK_EVERY: Final = 0.5
 # What is due later than this, in seconds, is not waited for.

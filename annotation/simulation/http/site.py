@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 import msgspec
 
 from annotation.models import SittingKind
-from annotation.pipeline.questions import Stage
+from annotation.pipeline.protocol.questions import Stage
 from annotation.simulation.http.browser import Browser, Reply, UnreachableError
 from annotation.simulation.http.pages import Page
 

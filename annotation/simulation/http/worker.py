@@ -17,8 +17,8 @@ from django.db import close_old_connections, connections
 
 from annotation import models
 from annotation.models import SittingKind
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.trust import Trust
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.trust.standing import Trust
 from annotation.simulation.crowd import Person, draws
 from annotation.simulation.http.answers import sitting_answers
 from annotation.simulation.http.browser import Browser, UnreachableError

@@ -4,7 +4,7 @@ from typing import Any
 
 from marketplace.actions.assignments import assignment_approve, assignment_reject
 from marketplace.actions.bonuses import bonus_send
-from marketplace.actions.settling import hit_settle
+from marketplace.actions.settlement import hit_settle
 from marketplace.api.operations import present
 from marketplace.api.operations.paging import listing
 from marketplace.models import Assignment, BonusPayment, Requester

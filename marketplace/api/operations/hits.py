@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from common.clock import database_now
 from marketplace.actions.hits import hit_dispose, hit_expire_at, hit_retype, hit_review
-from marketplace.actions.publishing import (
+from marketplace.actions.publication import (
     Publication,
     TypeProperties,
     hit_extend_once,
@@ -11,10 +12,9 @@ from marketplace.actions.publishing import (
     hit_type_register,
     requirement_types_check,
 )
-from marketplace.actions.settling import hit_settle
+from marketplace.actions.settlement import hit_settle
 from marketplace.api.operations import present
 from marketplace.api.operations.paging import listing
-from marketplace.clock import database_now
 from marketplace.models import HIT, HITType, Requester
 from marketplace.rules.errors import RequestError, invalid_value
 from marketplace.rules.money import cents

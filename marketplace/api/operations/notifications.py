@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from marketplace.actions.delivery import DeliveryError, webhook_post
-from marketplace.actions.notification_settings import (
+from common.clock import database_now
+from marketplace.actions.notices.delivery import DeliveryError, webhook_post
+from marketplace.actions.notices.events import event_body
+from marketplace.actions.notices.settings import (
     Specification,
     notification_settings_update,
 )
-from marketplace.actions.notifications import event_body
-from marketplace.clock import database_now
 from marketplace.models import Requester
 from marketplace.rules.destinations import destination_check, invalid_endpoint
 from marketplace.rules.errors import invalid_value

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from marketplace.clock import database_now
+from common.clock import database_now
 from marketplace.models import (
     HIT,
     Assignment,

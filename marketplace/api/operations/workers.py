@@ -3,7 +3,7 @@
 from typing import Any
 
 from marketplace.actions.blocks import block_lift, block_set
-from marketplace.actions.messages import NEVER_WORKED, workers_notify
+from marketplace.actions.notices.messages import NEVER_WORKED, workers_notify
 from marketplace.api.operations.paging import listing
 from marketplace.models import Requester, Worker, WorkerBlock
 from marketplace.rules.errors import RequestError

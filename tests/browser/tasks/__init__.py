@@ -3,4 +3,4 @@
 import pytest
 
 # Checks that several files share say what differs, as those in tests do.
-pytest.register_assert_rewrite("tests.browser.tasks.handed_in", "tests.browser.tasks.scenes")
+pytest.register_assert_rewrite("tests.browser.kit.handed_in", "tests.browser.kit.scenes")

@@ -9,8 +9,8 @@ from django.test import override_settings
 from playwright.sync_api import Browser, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from tests.browser.tasks.cookies import browser_with_cookies
-from tests.browser.tasks.desk import Desk
+from tests.browser.kit.cookies import browser_with_cookies
+from tests.browser.kit.desk import Desk
 
 # Others may be using the machine.
 expect.set_options(timeout=30_000)

@@ -13,11 +13,11 @@ from playwright.sync_api import Frame, Page, expect
 
 from annotation import models
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.questions import Stage
-from annotation.selectors.clock import database_now
-from tests.browser.tasks.corpus import demo_campaign, open_questions_of
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.pages import (
+from annotation.pipeline.protocol.questions import Stage
+from common.clock import database_now
+from tests.browser.kit.corpus import demo_campaign, open_questions_of
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.pages import (
     DESKTOP,
     LABELS,
     PHONE,
@@ -35,7 +35,7 @@ from tests.browser.tasks.pages import (
     settle,
     task_frame,
 )
-from tests.web.task_pages import claim_of, opened
+from tests.web.work.task_pages import claim_of, opened
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

@@ -14,11 +14,11 @@ from playwright.sync_api import Browser, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation import models
-from annotation.actions.confirming import sitting_confirm
+from annotation.actions.work.confirmations import sitting_confirm
 from annotation.models import SittingStatus
 from marketplace.models import Assignment
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.trouble import (
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.trouble import (
     API,
     DRAFT,
     FINISH,

@@ -8,11 +8,11 @@ from playwright.sync_api import Page, expect
 
 from annotation import models
 from annotation.models import SittingStatus
-from annotation.selectors.clock import database_now
+from common.clock import database_now
 from marketplace.models import Assignment
 from marketplace.rules.lifecycle import AssignmentStatus
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.trouble import (
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.trouble import (
     SUBMIT,
     Count,
     at,

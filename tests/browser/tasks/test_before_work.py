@@ -6,20 +6,20 @@ import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
 from annotation import models
-from annotation.actions.guides import guide_save
-from annotation.actions.sittings import consent_give, sitting_open
+from annotation.actions.work.guides import guide_save
+from annotation.actions.work.sittings import consent_give, sitting_open
 from annotation.models import CONSENT, SittingKind
-from annotation.pipeline.questions import Stage
-from annotation.selectors.guides import consent_guide, stage_guide
-from annotation.selectors.sittings import Claim
+from annotation.pipeline.protocol.questions import Stage
+from annotation.selectors.work.guides import consent_guide, stage_guide
+from annotation.selectors.work.sittings import Claim
 from marketplace.rules.lifecycle import AssignmentStatus
 from tests.acceptances import accepted
-from tests.browser.tasks.cookies import browser_with_cookies, what_sticks
-from tests.browser.tasks.corpus import demo_campaign, open_questions_of
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.hands import Mouse
-from tests.browser.tasks.scenes import CHOICES
-from tests.offering import offered, trusted
+from tests.browser.kit.cookies import browser_with_cookies, what_sticks
+from tests.browser.kit.corpus import demo_campaign, open_questions_of
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.hands import Mouse
+from tests.browser.kit.scenes import CHOICES
+from tests.offers import offered, trusted
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

@@ -8,9 +8,9 @@ from playwright.sync_api import Browser, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.pipeline.geometry import Rect
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.drawing import photo_campaign, sit_down
-from tests.browser.tasks.trouble import desk_of, task_frame
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.drawing import photo_campaign, sit_down
+from tests.browser.kit.trouble import desk_of, task_frame
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

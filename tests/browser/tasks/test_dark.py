@@ -7,9 +7,9 @@ from django.test import override_settings
 from playwright.sync_api import sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.pipeline.questions import Stage
-from tests.browser.tasks.corpus import demo_campaign
-from tests.browser.tasks.desk import Desk
+from annotation.pipeline.protocol.questions import Stage
+from tests.browser.kit.corpus import demo_campaign
+from tests.browser.kit.desk import Desk
 from tests.browsers import ARGUMENTS, find_chromium
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]

@@ -6,11 +6,11 @@ import pytest
 from django.test import Client
 from playwright.sync_api import FrameLocator, expect
 
-from annotation.actions.guides import guide_save
-from annotation.pipeline.answers import decode_answer
-from annotation.pipeline.questions import Stage
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.pages import (
+from annotation.actions.work.guides import guide_save
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.work.answers import decode_answer
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.pages import (
     DESKTOP,
     PHONE,
     Watch,
@@ -20,7 +20,7 @@ from tests.browser.tasks.pages import (
     settle,
     task_frame,
 )
-from tests.browser.tasks.small_corpus import Pictured, small_campaign
+from tests.browser.kit.small_corpus import Pictured, small_campaign
 from tests.web.accounts import researcher
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]

@@ -11,14 +11,13 @@ from pytest_django.live_server_helper import LiveServer
 from annotation import models
 from annotation.models import SittingStatus
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.questions import Stage
-from tests.browser.tasks.corpus import demo_campaign, open_questions_of
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.drawing import Hand, photo_campaign
-from tests.browser.tasks.pages import lessons_of
-from tests.browser.tasks.test_boxes import near
-from tests.browser.tasks.touch import PHONE, Fingers, out_of_reach
-from tests.browser.tasks.trouble import (
+from annotation.pipeline.protocol.questions import Stage
+from tests.browser.kit.corpus import demo_campaign, open_questions_of
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.drawing import Hand, photo_campaign
+from tests.browser.kit.pages import lessons_of
+from tests.browser.kit.touch import PHONE, Fingers, out_of_reach
+from tests.browser.kit.trouble import (
     TWO_FRAMES,
     at,
     desk_of,
@@ -29,6 +28,7 @@ from tests.browser.tasks.trouble import (
     submitted,
     task_frame,
 )
+from tests.browser.tasks.test_boxes import near
 from tests.web.campaigns import small_campaign
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]

@@ -11,20 +11,20 @@ from playwright.sync_api import FrameLocator, expect
 from pytest_django import Settings
 
 from annotation import models
-from annotation.actions.facts import judgments_record
-from annotation.actions.images import image_withdraw
-from annotation.actions.people import workers_simulated
-from annotation.pipeline.answers import decode_answer
+from annotation.actions.corpus.images import image_withdraw
+from annotation.actions.crowd.workers import workers_simulated
+from annotation.actions.protocol.facts import judgments_record
 from annotation.pipeline.engine import open_questions
-from annotation.pipeline.facts import Judgment
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.questions import Stage
-from annotation.selectors import photos
+from annotation.pipeline.protocol.facts import Judgment
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.work.answers import decode_answer
+from annotation.selectors.corpus import photos
 from marketplace.models import Assignment
 from marketplace.rules.lifecycle import AssignmentStatus
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.pages import answer_button, axe, begin, draw, on_screen, task_frame
-from tests.browser.tasks.small_corpus import Pictured, small_campaign
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.pages import answer_button, axe, begin, draw, on_screen, task_frame
+from tests.browser.kit.small_corpus import Pictured, small_campaign
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

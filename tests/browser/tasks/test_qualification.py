@@ -8,18 +8,18 @@ from django.test import override_settings
 from playwright.sync_api import expect
 
 from annotation import models
-from annotation.actions.confirming import NotFinishedError, sitting_confirm
+from annotation.actions.work.confirmations import NotFinishedError, sitting_confirm
 from annotation.models import SittingStatus
-from annotation.pipeline.answers import Answer
-from annotation.pipeline.guides import Lesson
-from annotation.pipeline.questions import Stage
-from annotation.selectors.guides import stage_guide
-from annotation.selectors.sittings import sitting_score
-from tests.browser.tasks.corpus import demo_campaign
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.handed_in import answers_of, check_form, expect_submitted, near
-from tests.browser.tasks.hands import Hands, Keyboard, Mouse, Pixel
-from tests.browser.tasks.scenes import CHOICES, Reply, extreme_points, middle_box
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.work.answers import Answer
+from annotation.pipeline.work.guides import Lesson
+from annotation.selectors.work.guides import stage_guide
+from annotation.selectors.work.sittings import sitting_score
+from tests.browser.kit.corpus import demo_campaign
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.handed_in import answers_of, check_form, expect_submitted, near
+from tests.browser.kit.hands import Hands, Keyboard, Mouse, Pixel
+from tests.browser.kit.scenes import CHOICES, Reply, extreme_points, middle_box
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image, ImageChops, ImageColor, ImageStat
 
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.pages import ROOT
-from tests.browser.tasks.pictures import SCENES, SIX, WINDOW
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.pages import ROOT
+from tests.browser.kit.pictures import SCENES, SIX, WINDOW
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotation.pipeline.questions import Stage
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.hands import Keyboard
-from tests.browser.tasks.scenes import (
+from annotation.pipeline.protocol.questions import Stage
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.hands import Keyboard
+from tests.browser.kit.scenes import (
     CHOICE_STAGES,
     choice_sitting,
     drawing_sitting,

@@ -7,15 +7,15 @@ from django.test import override_settings
 from playwright.sync_api import Frame, Page, expect
 
 from annotation import models
-from annotation.actions.people import worker_ensure
-from annotation.actions.trusting import standing_text, trust_note, trust_revoke
-from annotation.pipeline.questions import Stage
-from annotation.pipeline.trust import BeganTest, Checked, FinishedTest, fold
-from annotation.selectors.appeals import appeal_url
-from annotation.selectors.sittings import settings_of
-from tests.browser.tasks.corpus import demo_campaign, open_questions_of
-from tests.browser.tasks.desk import Desk
-from tests.browser.tasks.pages import (
+from annotation.actions.crowd.workers import worker_ensure
+from annotation.actions.trust.standing import standing_text, trust_note, trust_revoke
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.trust.standing import BeganTest, Checked, FinishedTest, fold
+from annotation.selectors.trust.appeals import appeal_url
+from annotation.selectors.work.sittings import settings_of
+from tests.browser.kit.corpus import demo_campaign, open_questions_of
+from tests.browser.kit.desk import Desk
+from tests.browser.kit.pages import (
     DESKTOP,
     PHONE,
     Watch,

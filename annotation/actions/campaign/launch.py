@@ -1,0 +1,45 @@
+"""Launching a campaign: from then on its questions go to workers."""
+
+from django.db import transaction
+
+from annotation import models
+from annotation.actions.crowd.supply import hits_plan
+from annotation.models import SupplyStatus
+from annotation.pipeline.protocol.questions import Stage
+from annotation.selectors.campaign.launch import launch_checks
+from common.waking import wake
+
+SUPPLY_TASK = "crowd_supply"
+
+
+class LaunchRefusedError(ValueError):
+    """The campaign lacks something; `problems` has all of it in plain words."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+@transaction.atomic
+def campaign_launch(*, campaign: models.Campaign) -> None:
+    """Begin to publish HITs of all stages, if nothing is lacking."""
+    # One launch at a time, and under settings that stay as they are meanwhile.
+    campaign = (
+        models.Campaign.objects.select_for_update(of=("self",))
+        .select_related("current_settings")
+        .get(pk=campaign.pk)
+    )
+    if campaign.supplies.exists():
+        raise LaunchRefusedError("it is launched already: it can be paused, drained and resumed")
+    problems = [problem for check in launch_checks(campaign) for problem in check.problems]
+    if problems:
+        raise LaunchRefusedError(*problems)
+    models.StageSupply.objects.bulk_create(
+        [
+            models.StageSupply(campaign=campaign, stage=stage.value, status=SupplyStatus.RUNNING)
+            for stage in Stage
+        ]
+    )
+    hits_plan(campaign=campaign)
+    # Whatever has changed since.
+    wake(SUPPLY_TASK)

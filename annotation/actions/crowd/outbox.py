@@ -1,0 +1,183 @@
+"""The outbox: calls are queued in the transaction of what causes them, claimed, and finished.
+
+Sending them is `annotation.crowd.sender`.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.db.models import DateTimeField, F, QuerySet, Value
+from django.db.models.functions import Coalesce
+
+from annotation import models
+from annotation.models import CallStatus, Operation
+from common.clock import database_now
+from common.waking import wake
+
+SEND_TASK = "crowd_send"
+# Whoever has claimed a call has this long; then it is taken for lost, and others may.
+CLAIM = timedelta(seconds=45)
+
+
+def call_queue(
+    *,
+    campaign: models.Campaign,
+    operation: Operation,
+    key: str,
+    hit: models.Hit | None = None,
+    assignment: models.Assignment | None = None,
+    worker: models.Worker | None = None,
+    stage: str = "",
+    lane: str = "",
+    cents: int = 0,
+    not_before: datetime | None = None,
+    **details: Any,
+) -> None:
+    """Queue a call; one with the same key is there once. Details never say who a worker is.
+
+    A later call of the same lane takes the place of those that wait.
+    """
+    call = models.OutboxCall(
+        campaign=campaign,
+        operation=operation,
+        key=key,
+        hit=hit,
+        assignment=assignment,
+        worker=worker,
+        stage=stage,
+        lane=lane,
+        cents=cents,
+        details=msgspec.json.encode(details).decode(),
+    )
+    if not_before is not None:
+        call.next_try_at = not_before
+    if lane:
+        if models.OutboxCall.objects.filter(key=key).exists():
+            # Queued before: what came later in its lane stands.
+            return
+        models.OutboxCall.objects.filter(lane=lane, status=CallStatus.WAITING).update(
+            status=CallStatus.DROPPED, next_try_at=None
+        )
+    models.OutboxCall.objects.bulk_create([call], ignore_conflicts=True)
+    wake(SEND_TASK)
+
+
+def messages_send(*, worker: int) -> None:
+    """Send the messages now that waited until a worker can be written to."""
+    waiting = models.OutboxCall.objects.filter(
+        worker=worker, operation=Operation.MESSAGE, status=CallStatus.WAITING, attempts=0
+    )
+    if waiting.update(next_try_at=database_now()):
+        wake(SEND_TASK)
+
+
+def calls_are_due() -> bool:
+    """Tell whether there is anything to send, without a lock on anything."""
+    now = database_now()
+    return models.OutboxCall.objects.filter(
+        status=CallStatus.WAITING, next_try_at__lte=now
+    ).exists()
+
+
+@transaction.atomic
+def calls_claim(*, most: int) -> list[models.OutboxCall]:
+    """Take calls that are due, the longest due first, and keep others from them for a while."""
+    now = database_now()
+    due = list(
+        models.OutboxCall.objects.select_for_update(skip_locked=True)
+        .filter(status=CallStatus.WAITING, next_try_at__lte=now)
+        .order_by("next_try_at", "pk")
+        .values_list("pk", flat=True)[:most]
+    )
+    if not due:
+        return []
+    models.OutboxCall.objects.filter(pk__in=due).update(
+        attempts=F("attempts") + 1,
+        first_tried_at=Coalesce("first_tried_at", Value(now, output_field=DateTimeField())),
+        next_try_at=now + CLAIM,
+    )
+    return list(
+        models.OutboxCall.objects.filter(pk__in=due)
+        .select_related(
+            "campaign__current_settings", "hit__terms", "assignment__hit__terms", "worker"
+        )
+        .order_by("pk")
+    )
+
+
+def calls_give_back(*, calls: Sequence[models.OutboxCall]) -> None:
+    """Let others have calls that were claimed and not tried."""
+    for call in calls:
+        _still_ours(call).update(attempts=F("attempts") - 1, next_try_at=database_now())
+
+
+def call_postpone(*, call: models.OutboxCall, problem: str, after: timedelta) -> None:
+    """Try a call again later, and keep why it did not go through."""
+    _still_ours(call).update(next_try_at=database_now() + after, last_error=problem)
+
+
+def call_drop(*, call: models.OutboxCall, reason: str) -> None:
+    """Never send a call: there is nobody any more whom it is about."""
+    models.OutboxCall.objects.filter(pk=call.pk, status=CallStatus.WAITING).update(
+        status=CallStatus.DROPPED, next_try_at=None, last_error=reason
+    )
+
+
+def call_fail(*, call: models.OutboxCall, problem: str) -> None:
+    """Give a call up: the marketplace says no, and somebody has to look."""
+    models.OutboxCall.objects.filter(pk=call.pk, status=CallStatus.WAITING).update(
+        status=CallStatus.FAILED, next_try_at=None, last_error=problem
+    )
+
+
+@transaction.atomic
+def call_finish(*, call: models.OutboxCall, apply: Callable[[], str]) -> None:
+    """Note that the marketplace has carried a call out, together with what follows from that.
+
+    `apply` returns a problem in words if somebody has to look at it, or nothing.
+    """
+    locked = models.OutboxCall.objects.select_for_update().get(pk=call.pk)
+    if locked.status in (CallStatus.DONE, CallStatus.DROPPED):
+        return
+    locked.last_error = apply()
+    locked.status = CallStatus.FAILED if locked.last_error else CallStatus.DONE
+    locked.next_try_at = None
+    locked.done_at = now = database_now()
+    if locked.lane and _settle_lane(locked, now):
+        # An earlier call of the lane may have been on its way and come in after this one: once
+        # that is over, say it once more. Nobody has claimed it since this one was queued.
+        again = max(now, locked.created_at + CLAIM)
+        locked.status, locked.done_at, locked.next_try_at = CallStatus.WAITING, None, again
+    locked.save(update_fields=["status", "next_try_at", "done_at", "last_error"])
+
+
+def call_retry(*, call: models.OutboxCall) -> None:
+    """Send a call again that had failed; somebody has looked at it."""
+    failed = models.OutboxCall.objects.filter(pk=call.pk, status=CallStatus.FAILED)
+    with transaction.atomic():
+        if failed.update(status=CallStatus.WAITING, next_try_at=database_now(), done_at=None):
+            wake(SEND_TASK)
+
+
+def _still_ours(call: models.OutboxCall) -> QuerySet[models.OutboxCall]:
+    """Nobody has claimed it since, and it is not over."""
+    return models.OutboxCall.objects.filter(
+        pk=call.pk, status=CallStatus.WAITING, attempts=call.attempts
+    )
+
+
+def _settle_lane(call: models.OutboxCall, now: datetime) -> bool:
+    """Tell whether calls that this one took the place of were tried, and tell it only once."""
+    # By the worker, too: of that there is an index.
+    tried = models.OutboxCall.objects.filter(
+        worker=call.worker_id,
+        lane=call.lane,
+        status=CallStatus.DROPPED,
+        attempts__gt=0,
+        done_at=None,
+        pk__lt=call.pk,
+    )
+    return tried.update(done_at=now) > 0

@@ -1,0 +1,67 @@
+"""Workers."""
+
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from annotation import models
+from annotation.actions.work.leases import sittings_lapse
+from annotation.models import CallStatus, Operation
+
+ERASED = "erased-"
+# Names that the platform does not give; nobody can claim to be one of these.
+OWN_NAMES = ("simulated-", ERASED)
+
+
+@transaction.atomic
+def workers_simulated(*, count: int) -> list[int]:
+    """Return the numbers of that many simulated workers, always the same ones."""
+    names = [f"simulated-{number}" for number in range(1, count + 1)]
+    models.Worker.objects.bulk_create(
+        [models.Worker(name=name) for name in names], ignore_conflicts=True
+    )
+    known = dict(models.Worker.objects.filter(name__in=names).values_list("name", "pk"))
+    return [known[name] for name in names]
+
+
+def worker_ensure(*, name: str) -> models.Worker:
+    """Return the worker of this name; a new one if nobody has it."""
+    models.Worker.objects.bulk_create([models.Worker(name=name)], ignore_conflicts=True)
+    return models.Worker.objects.get(name=name)
+
+
+@transaction.atomic
+def worker_erase(*, worker: models.Worker) -> str:
+    """Forget who a worker is and what they wrote; return their pseudonym.
+
+    Their judgments stay, under that pseudonym. What they were at goes back to others; what they
+    have handed in is still confirmed and paid: the marketplace knows to whom.
+    """
+    sittings = models.Sitting.objects.filter(worker=worker)
+    # All of them before any of their questions, in the order that all lock in.
+    list(sittings.order_by("pk").select_for_update().values_list("pk", flat=True))
+    sittings_lapse(sittings=sittings)
+    models.SittingQuestion.objects.filter(sitting__worker=worker).exclude(comment="").update(
+        comment=""
+    )
+    models.Appeal.objects.filter(standing__worker=worker).exclude(words="", reply="").update(
+        words="", reply=""
+    )
+    models.Appeal.objects.filter(standing__worker=worker, decided_at=None).update(decided_at=Now())
+    calls = models.OutboxCall.objects.filter(worker=worker)
+    # What was going to be told them, and told of them, has nobody to go to.
+    calls.filter(
+        operation__in=[Operation.MESSAGE, Operation.QUALIFY], status=CallStatus.WAITING
+    ).update(status=CallStatus.DROPPED, next_try_at=None)
+    calls.filter(operation=Operation.MESSAGE).update(details="{}")
+    # The marketplace's refusals may name the worker; a bonus goes by its assignment.
+    of_worker = Q(worker=worker) | Q(assignment__worker=worker)
+    of_theirs = models.OutboxCall.objects.filter(of_worker)
+    of_theirs.exclude(last_error="").update(last_error="")
+    # A researcher's words to them, once they have been sent.
+    over = [CallStatus.DONE, CallStatus.DROPPED]
+    of_theirs.filter(status__in=over).update(details="{}")
+    models.Assignment.objects.filter(worker=worker).exclude(reason="").update(reason="")
+    pseudonym = f"{ERASED}{worker.pk}"
+    models.Worker.objects.filter(pk=worker.pk).update(name=pseudonym)
+    return pseudonym

@@ -1,0 +1,131 @@
+"""Publishing a HIT, and taking it back."""
+
+import re
+from xml.sax.saxutils import escape
+
+from django.db import transaction
+
+from annotation import models
+from annotation.actions.crowd.payments import hit_close, hit_expired, hit_published
+from annotation.crowd.client import HitShown, MTurk
+from annotation.crowd.errors import RefusedError, TryAgainError
+from annotation.crowd.registration import hit_type_ensure
+from annotation.crowd.steps import ANNOTATION, Batch, Step, nothing_follows
+from annotation.models import CallStatus, HitStatus, Operation, SittingKind
+from annotation.pipeline.protocol.questions import Stage
+from annotation.selectors.work.sittings import settings_of, task_url
+
+SCHEMA = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
+    "2006-07-14/ExternalQuestion.xsd"
+)
+_DAY_SECONDS = 86_400
+# The HIT that a token has led to before is named in the refusal.
+_NAMED = re.compile(r'"([A-Z0-9]+)"')
+
+
+def create_hit(call: models.OutboxCall, batch: Batch) -> Step:
+    """Publish a HIT. Its token, and what is written on it, let it be found again."""
+    hit, client = call.hit, batch.client
+    assert hit is not None
+    known = hit.hit_id
+    if known is None and not batch.may_repeat(call):
+        known = batch.published_as(call.token)
+    if known is not None:
+        found = known
+        return Step(ask=lambda: client.hit_get(found), apply=lambda shown: _published(hit, shown))
+    hit_type_id = hit_type_ensure(client, hit.terms)
+    question = question_of(hit)
+    lifetime = settings_of(call.campaign).crowd.hit_days * _DAY_SECONDS
+
+    def ask() -> HitShown:
+        try:
+            return client.hit_create(
+                hit_type_id=hit_type_id,
+                places=hit.places,
+                lifetime_seconds=lifetime,
+                question=question,
+                annotation=ANNOTATION + call.token,
+                token=call.token,
+            )
+        except RefusedError as error:
+            if error.code.lower() != "hitalreadyexists":
+                raise
+            return _published_before(client, call, error)
+
+    return Step(ask=ask, apply=lambda shown: _published(hit, shown))
+
+
+def expire_hit(call: models.OutboxCall, batch: Batch) -> Step:
+    """Take a HIT back. If it never got to the marketplace it never will."""
+    hit, client = call.hit, batch.client
+    assert hit is not None
+    hit_id = hit.hit_id or _unpublished(hit)
+    if hit_id is None or hit.status == HitStatus.CLOSED:
+        return Step(ask=lambda: None, apply=nothing_follows)
+
+    def ask() -> None:
+        try:
+            client.hit_expire(hit_id)
+        except RefusedError as error:
+            # Disposed of: that is more than was asked for.
+            if error.code != "InvalidHITState":
+                raise
+
+    def apply(_: object) -> str:
+        hit_expired(hit=hit)
+        return ""
+
+    return Step(ask=ask, apply=apply)
+
+
+def question_of(hit: models.Hit) -> str:
+    """Return the question as MTurk wants it: the address of the task page, in XML."""
+    address = task_url(hit.campaign_id, Stage(hit.stage), SittingKind(hit.kind))
+    return (
+        f'<ExternalQuestion xmlns="{SCHEMA}"><ExternalURL>{escape(address)}</ExternalURL>'
+        "<FrameHeight>0</FrameHeight></ExternalQuestion>"
+    )
+
+
+def _published(hit: models.Hit, shown: HitShown) -> str:
+    hit_published(hit=hit, hit_id=shown.hit_id, expires_at=shown.expires_at)
+    return ""
+
+
+def _published_before(client: MTurk, call: models.OutboxCall, error: RefusedError) -> HitShown:
+    """Return the HIT of an earlier try, as the refusal names it or as the listing has it."""
+    annotation = ANNOTATION + call.token
+    named = _NAMED.search(error.message)
+    if named:
+        shown = client.hit_get(named[1])
+        if shown.annotation == annotation:
+            return shown
+    for listed in client.hits():
+        if listed.annotation == annotation:
+            return listed
+    raise TryAgainError(f"The HIT is said to exist and is not listed: {error.message}")
+
+
+@transaction.atomic
+def _unpublished(hit: models.Hit) -> str | None:
+    """Drop the publishing of a HIT that was never tried, and close it. None: that is all."""
+    create = (
+        models.OutboxCall.objects.select_for_update()
+        .filter(hit=hit, operation=Operation.CREATE_HIT)
+        .first()
+    )
+    fresh = models.Hit.objects.get(pk=hit.pk)
+    if fresh.hit_id is not None:
+        return fresh.hit_id
+    if create is not None and create.status == CallStatus.WAITING:
+        if create.attempts:
+            raise TryAgainError("It is being published this moment.")
+        create.status, create.next_try_at = CallStatus.DROPPED, None
+        create.save(update_fields=["status", "next_try_at"])
+    elif create is not None and create.status == CallStatus.FAILED:
+        # Nobody should send it after all.
+        create.status = CallStatus.DROPPED
+        create.save(update_fields=["status"])
+    hit_close(hit=fresh)
+    return None

@@ -1,0 +1,185 @@
+"""What every format's captions, names, sizes and splits must be."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+import msgspec
+
+from annotation.pipeline.captions import BRACKETS, Caption, tokenise
+from annotation.pipeline.corpus.corpus_image import CorpusImage, Problem
+from annotation.pipeline.corpus.pictures import picture_stem
+from annotation.pipeline.release.folder import SPLITS, ReleaseError
+from annotation.pipeline.release.model import check_image_id, shorten
+
+LARGEST_CAPTION = 2000  # tokens
+LONGEST_CAPTION = 40_000  # characters
+MOST_CAPTIONS = 100
+LONGEST_NAME = 200
+LARGEST_SIDE = 1_000_000
+# A file whose first thousand entries are bad, or nearly all of them, is something else.
+BAD_ENTRIES = 1000
+BAD_SHARE = 100
+
+T = TypeVar("T")
+
+# Tab and line ends are white space like any other; the rest of these no caption can mean, and a
+# database or an XML file cannot hold them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_NO_BRACKETS = str.maketrans(BRACKETS)
+
+
+class CorpusError(ValueError):
+    """The corpus cannot be read at all; the message names the file and says why."""
+
+
+class BadItemError(ValueError):
+    """This row or item cannot be imported; the message says why, its reader knows where."""
+
+
+def mostly_good(items: Iterable[T | Problem]) -> Iterator[T | Problem]:
+    """Pass the items on; CorpusError where next to all of them are bad: the rest is not read."""
+    good = bad = 0
+    first: Problem | None = None
+    for item in items:
+        if isinstance(item, Problem):
+            first = first or item
+            bad += 1
+        else:
+            good += 1
+        yield item
+        if first is not None and bad >= BAD_ENTRIES and bad > BAD_SHARE * good:
+            share = "nearly all" if good else "all"
+            raise CorpusError(
+                f"{first}\nThe first {bad:,} entries are {share} bad, so the rest was not read: is "
+                "this the right file, and the right format?"
+            )
+
+
+class Head(msgspec.Struct, frozen=True):
+    """What a corpus says of an image beside its captions."""
+
+    name: str
+    filename: str
+    split: str = ""
+    width: int = 0
+    height: int = 0
+
+
+def check_filename(filename: object) -> str:
+    """Return the file name if it and its stem are safe as names of files."""
+    if not isinstance(filename, str) or not filename:
+        raise BadItemError("there is no file name")
+    if len(filename) > LONGEST_NAME:
+        raise BadItemError(
+            f"the file name {shorten(filename)} has {len(filename)} characters; "
+            f"at most {LONGEST_NAME} are possible"
+        )
+    try:
+        check_image_id(filename)
+        check_image_id(picture_stem(filename))
+    except ReleaseError:
+        raise BadItemError(
+            f"{shorten(filename)} is no safe file name: it must start with a letter or digit and "
+            "hold only letters, digits, dots, hyphens and underscores"
+        ) from None
+    return filename
+
+
+def claim_name(filename: object, place: str, places: dict[str, str]) -> tuple[str, str]:
+    """Return the image's name and file name; `places` remembers where each name stood first."""
+    checked = check_filename(filename)
+    name = picture_stem(checked)
+    first = places.setdefault(name, place)
+    if first != place:
+        raise BadItemError(f"image {name} is there already, at {first}")
+    return name, checked
+
+
+def check_split(split: object) -> str:
+    if split is None or split == "":
+        return ""
+    if split == "restval":  # the rest of COCO's val, which everybody trains on
+        return "train"
+    if not isinstance(split, str) or split not in SPLITS:
+        raise BadItemError(f"{shorten(str(split))} is no split; they are {', '.join(SPLITS)}")
+    return split
+
+
+def check_size(width: object, height: object) -> tuple[int, int]:
+    """Return width and height, 0 × 0 where neither is given."""
+    if width is None and height is None:
+        return 0, 0
+    return _side("width", width), _side("height", height)
+
+
+def caption_tokens(text: object, *, tokenised: bool = False) -> tuple[str, ...]:
+    """Return the caption's tokens; one that is `tokenised` is split at white space only."""
+    if not isinstance(text, str):
+        raise BadItemError("there is no caption text")
+    if len(text) > LONGEST_CAPTION:
+        raise BadItemError(
+            f"the caption has {len(text):,} characters; at most {LONGEST_CAPTION:,} are possible"
+        )
+    check_control(text)
+    tokens = tuple(text.translate(_NO_BRACKETS).split()) if tokenised else tokenise(text)
+    check_tokens(tokens)
+    return tokens
+
+
+def check_control(text: str) -> None:
+    if found := _CONTROL.search(text):
+        raise BadItemError(f"the caption holds the control character U+{ord(found[0]):04X}")
+
+
+def check_tokens(tokens: tuple[str, ...]) -> None:
+    if not tokens:
+        raise BadItemError("the caption is empty")
+    if len(tokens) > LARGEST_CAPTION:
+        raise BadItemError(
+            f"the caption has {len(tokens):,} tokens; at most {LARGEST_CAPTION:,} are possible"
+        )
+
+
+def too_many_captions(name: str, count: int) -> str:
+    return f"image {name} has {count:,} captions; at most {MOST_CAPTIONS} are possible"
+
+
+def number_captions(captions: Iterable[tuple[str, ...]]) -> tuple[Caption, ...]:
+    return tuple(Caption(number, tokens) for number, tokens in enumerate(captions, start=1))
+
+
+def image_or_problems(
+    file: str, place: str, head: Head, texts: list[tuple[str, object]]
+) -> Iterator[CorpusImage | Problem]:
+    """Yield what is wrong with the captions in `texts`, beside their places, then the image."""
+    if len(texts) > MOST_CAPTIONS:
+        yield Problem(file, place, too_many_captions(head.name, len(texts)))
+        return
+    captions = []
+    for caption_place, text in texts:
+        try:
+            captions.append(caption_tokens(text))
+        except BadItemError as error:
+            yield Problem(file, caption_place, str(error))
+    if not captions:
+        left = " that can be used" if texts else ""
+        yield Problem(file, place, f"image {head.name} has no caption{left}")
+        return
+    yield CorpusImage(
+        name=head.name,
+        filename=head.filename,
+        captions=number_captions(captions),
+        split=head.split,
+        width=head.width,
+        height=head.height,
+    )
+
+
+def _side(what: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST_SIDE:
+        given = "missing" if value is None else shorten(str(value))
+        raise BadItemError(
+            f"the {what} is {given}; width and height must both be whole numbers from 1, or neither"
+        )
+    return value

@@ -1,0 +1,246 @@
+"""Verification questions: questions whose answer is known, hidden among the others."""
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
+from random import Random
+
+import msgspec
+
+from annotation.pipeline.geometry import rect_problem
+from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.protocol.settings import CrowdSettings, Settings
+from annotation.pipeline.protocol.state import ImageState
+from annotation.pipeline.work.answers import Answer
+from annotation.pipeline.work.display import Mark, Shown
+
+# A box's work is judged by Quality: there is nothing to know in advance.
+GOLD_STAGES = tuple(stage for stage in Stage if stage is not Stage.DRAWING)
+
+
+class GoldSource(StrEnum):
+    """How the answer came to be known."""
+
+    FILE = "file"
+    IMPORTED = "imported"
+    REVIEWED = "reviewed"
+    UNANIMOUS = "unanimous"
+
+
+class Gold(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A question as it is shown, and its right answer."""
+
+    stage: Stage
+    image: str
+    shown: Shown
+    answer: str
+    source: GoldSource = GoldSource.FILE
+    # What is wrong with it, where something is, for researchers: `loose`, `foreign phrase`, …
+    kind: str = ""
+    # Workers whose own judgments the answer rests on: they must not get it.
+    workers: tuple[int, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The same question of the same image has the same key, however it was made."""
+        about = (self.stage, self.image, self.shown)
+        return hashlib.sha256(msgspec.json.encode(about)).hexdigest()[:32]
+
+
+_decode = msgspec.json.Decoder(Gold)
+
+
+def encode_gold(gold: Gold) -> str:
+    return msgspec.json.encode(gold).decode()
+
+
+def decode_gold(text: str | bytes) -> Gold:
+    return _decode.decode(text)
+
+
+def is_right(gold: Gold, answer: Answer) -> bool:
+    """Tell whether an answer is the known one; what is said beside it does not matter."""
+    return answer.answer == gold.answer
+
+
+def gold_problem(gold: Gold, state: ImageState) -> str | None:
+    """Say in plain words why this is no verification question about this image."""
+    if gold.stage not in GOLD_STAGES:
+        return "Box Drawing has no verification questions: boxes are judged by Quality"
+    if gold.answer not in ANSWERS[gold.stage]:
+        known = ", ".join(ANSWERS[gold.stage])
+        return f"the answer {gold.answer!r} is none of {gold.stage.value}; there are: {known}"
+    return _captions_problem(gold.shown, state) or _shape_problem(gold, state)
+
+
+def _captions_problem(shown: Shown, state: ImageState) -> str | None:
+    captions = {caption.number: caption for caption in state.captions}
+    mentions = {mention.number for mention in state.mentions}
+    for number in (*shown.captions, *(mark.caption for mark in shown.marks)):
+        if number not in captions:
+            return f"the image has no caption {number}"
+    for mark in shown.marks:
+        if mark.caption not in shown.captions:
+            return f"caption {mark.caption} has a marked phrase and is not shown"
+        tokens = captions[mark.caption].tokens
+        if not 0 <= mark.start < mark.end <= len(tokens):
+            return f"tokens {mark.start} to {mark.end} are not in caption {mark.caption}"
+        # Pages show other phrases in another way: nobody can say that they are cut wrongly.
+        if not mark.mention:
+            return _no_mention(mark, tokens, state)
+        if mark.mention not in mentions:
+            return f"the image has no mention {mark.mention}"
+    return None
+
+
+def _no_mention(mark: Mark, tokens: Sequence[str], state: ImageState) -> str:
+    known = [
+        repr(" ".join(tokens[mention.start : mention.end]))
+        for mention in sorted(state.mentions, key=lambda mention: mention.start)
+        if mention.caption == mark.caption
+    ]
+    phrase = " ".join(tokens[mark.start : mark.end])
+    return (
+        f"{phrase!r} is no mention of caption {mark.caption}, and workers would see that; its "
+        f"mentions are: {', '.join(known) or 'none'}"
+    )
+
+
+def _shape_problem(gold: Gold, state: ImageState) -> str | None:
+    stage, shown = gold.stage, gold.shown
+    marks = {Stage.LINKS: 2, Stage.VERIFICATION: 2}.get(stage, 1)
+    if len(shown.marks) < marks or (stage is not Stage.VERIFICATION and len(shown.marks) > marks):
+        more = " or more" if stage is Stage.VERIFICATION else ""
+        return f"{stage.value} marks {marks}{more} phrases, not {len(shown.marks)}"
+    if (shown.candidate is not None) != (stage is Stage.QUALITY):
+        return "Box Quality asks about one blue box, `candidate`; the other stages about none"
+    if shown.boxes and stage not in (Stage.QUALITY, Stage.COVERAGE):
+        return f"{stage.value} shows no boxes"
+    if stage is Stage.COVERAGE and not shown.boxes:
+        return "Box Coverage shows the boxes that have been drawn: there are none"
+    for rect in (*shown.boxes, *filter(None, [shown.candidate])):
+        problem = rect_problem(rect, state.width, state.height)
+        if problem:
+            return problem
+    return None
+
+
+# Handing out
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A verification question that is in use, by its number; `uses` by whomever.
+
+    `is_judged`: the worker has answered real questions of the stage about the image.
+    """
+
+    number: int
+    image: str
+    answer: str
+    uses: int = 0
+    is_judged: bool = False
+
+
+def choose_gold(offers: Iterable[Offer], seen: Collection[int], count: int, seed: str) -> list[int]:
+    """Return up to `count` numbers of a stage's verification questions for a worker.
+
+    Never one they have seen. Each answer as often as the others, as far as there are any, so that
+    the same answer to everything fails; among those with the same answer the least used, by lot,
+    but first those of images that the worker has not judged; and no image twice, as long as
+    there are others. Fewer than asked for if there are no more.
+    """
+    random = Random(f"gold/{seed}")
+    by_answer: dict[str, list[Offer]] = defaultdict(list)
+    for offer in sorted(offers, key=lambda offer: offer.number):
+        if offer.number not in seen:
+            by_answer[offer.answer].append(offer)
+    for group in by_answer.values():
+        random.shuffle(group)
+        group.sort(key=lambda offer: (offer.is_judged, offer.uses))
+    groups = [by_answer[answer] for answer in sorted(by_answer)]
+    random.shuffle(groups)
+    chosen = _in_turn(groups, count)
+    random.shuffle(chosen)
+    return [offer.number for offer in chosen]
+
+
+def _in_turn(groups: list[list[Offer]], count: int) -> list[Offer]:
+    """Take the first of each group in turn: of a new image, and then of any."""
+    chosen: list[Offer] = []
+    for new_images_only in (True, False):
+        progress = True
+        while progress and len(chosen) < count:
+            progress = False
+            for group in groups:
+                if len(chosen) == count:
+                    break
+                images = {offer.image for offer in chosen}
+                place = next(
+                    (
+                        place
+                        for place, offer in enumerate(group)
+                        if not new_images_only or offer.image not in images
+                    ),
+                    None,
+                )
+                if place is not None:
+                    chosen.append(group.pop(place))
+                    progress = True
+    return chosen
+
+
+def launch_problems(available: Mapping[Stage, Mapping[str, int]], settings: Settings) -> list[str]:
+    """Say which stages lack verification questions; `available` counts them by answer."""
+    problems = []
+    needed = settings.crowd.gold_needed
+    for stage in GOLD_STAGES:
+        counts = available.get(stage, {})
+        total = sum(counts.values())
+        if total < needed:
+            problems.append(f"{stage.value} has {total} verification questions and needs {needed}")
+            continue
+        lacking = [answer for answer in ANSWERS[stage] if not counts.get(answer)]
+        if lacking:
+            problems.append(
+                f"{stage.value} has no verification question with the answer {' or '.join(lacking)}"
+            )
+    return problems
+
+
+# Retiring
+
+
+class GoldAnswer(msgspec.Struct, frozen=True):
+    """How a worker did on a verification question, and the share of all checks they got right."""
+
+    right: bool
+    accuracy: float
+
+
+# A question that most get wrong is more likely to be wrong itself.
+DISPUTED_FROM = 5
+
+
+def is_leaked(answers: Sequence[GoldAnswer], crowd: CrowdSettings) -> bool:
+    """Tell whether a verification question seems to be known: retire it.
+
+    The latest answers, oldest first, are all right, at least as many as the setting says, and
+    from these workers that many right ones in a row would have been improbable. Easy questions go
+    the same way in the end, and rightly: what nobody gets wrong tells nobody apart.
+    """
+    run = 0
+    for answer in reversed(answers):
+        if not answer.right:
+            break
+        run += 1
+    if run < crowd.gold_leak_answers:
+        return False
+    return math.prod(answer.accuracy for answer in answers[-run:]) < crowd.gold_leak_limit
+
+
+def is_disputed(answers: Sequence[GoldAnswer]) -> bool:
+    """Tell whether more workers get it wrong than right: withdraw it and let researchers look."""
+    right = sum(answer.right for answer in answers)
+    return len(answers) >= DISPUTED_FROM and len(answers) - right > right

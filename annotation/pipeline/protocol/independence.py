@@ -1,0 +1,62 @@
+"""Independence: whose answer to a question would say something new."""
+
+from annotation.pipeline.protocol.questions import Question, Stage
+from annotation.pipeline.protocol.state import (
+    NOBODY,
+    BoxStatus,
+    ImageState,
+    Vote,
+    accepted_boxes,
+    find_box,
+    find_chain,
+)
+
+
+def may_answer(state: ImageState, question: Question, worker: int) -> bool:
+    """Tell whether the worker may answer an open question."""
+    return worker not in kept_out(state, question)
+
+
+def kept_out(state: ImageState, question: Question) -> frozenset[int]:
+    """Return the workers who may not answer an open question.
+
+    Never two votes of one worker in one tally ("none needed" is a vote, and so is one that was
+    doubted), never Quality on one's own box, never Coverage right after drawing the latest
+    accepted box. All else is allowed.
+    """
+    out = {barred.worker for barred in state.barred if barred.question == question}
+    out |= {opinion.worker for opinion in state.second_opinions if opinion.question == question}
+    if question.stage is Stage.QUALITY:
+        box = find_box(state, question.subject[0])
+        out |= {box.drawer} if box is not None else set()
+    elif question.stage is not Stage.LINKS:
+        out |= {vote.worker for vote in _tally(state, question)}
+        if question.stage is Stage.COVERAGE:
+            out.add(_latest_drawer(state, question.subject[0]))
+    return frozenset(out - {NOBODY})
+
+
+def _tally(state: ImageState, question: Question) -> tuple[Vote, ...]:
+    """Return the votes among which the answer would count."""
+    number = question.subject[0]
+    chain = find_chain(state, number)
+    if chain is None:
+        return next((b.votes for b in state.broken if b.number == number), ())
+    if question.stage is Stage.VERIFICATION:
+        return chain.verification
+    if question.stage is Stage.REQUIREMENT:
+        return chain.requirement
+    # A drawer may say "none needed": a vote on box or no box, or on completeness.
+    if question.stage is Stage.DRAWING and not accepted_boxes(state, number):
+        return chain.requirement
+    return chain.coverage
+
+
+def _latest_drawer(state: ImageState, chain: int) -> int:
+    # Boxes are judged in the order they are drawn, so the latest accepted has the highest number.
+    drawers = [
+        box.drawer
+        for box in state.boxes
+        if box.status is BoxStatus.ACCEPTED and chain in box.chains
+    ]
+    return drawers[-1] if drawers else NOBODY

@@ -1,0 +1,58 @@
+"""Which judgments of a worker who lost trust are doubtful."""
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+
+from annotation.pipeline.protocol.settings import CrowdSettings, DoubtSince
+from annotation.pipeline.trust.accuracy import chance_at_least
+
+T = TypeVar("T")
+
+
+class Work(msgspec.Struct, Generic[T], frozen=True):
+    """One answer of a worker at a stage: a judgment, a check, or, of a box, both."""
+
+    # Whatever names the judgment; None for the answer to a verification question.
+    judgment: T | None = None
+    # Whether the check was passed; None if it is none, or for a box not judged yet.
+    passed: bool | None = None
+
+
+def doubtful(work: Sequence[Work[T]], minimum: float, crowd: CrowdSettings) -> list[T]:
+    """Return the judgments to doubt, oldest first; `work` is all of it, in order.
+
+    Those since the worker's accuracy dropped, or, by setting, since the last check that was
+    passed. Spam passes checks by chance: the latter reaches back only a little.
+
+    >>> work = [Work(1), Work(passed=True), Work(2), Work(passed=False), Work(3)]
+    >>> doubtful(work, 0.8, CrowdSettings())
+    [2, 3]
+    """
+    if crowd.doubt_since is DoubtSince.DROP:
+        start = _after_drop(work, minimum, crowd.trust_window)
+    else:
+        start = _after_last_passed(work)
+    return [item.judgment for item in work[start:] if item.judgment is not None]
+
+
+def _after_last_passed(work: Sequence[Work[T]]) -> int:
+    passed = [place for place, item in enumerate(work) if item.passed]
+    return passed[-1] + 1 if passed else 0
+
+
+def _after_drop(work: Sequence[Work[T]], minimum: float, window: int) -> int:
+    """Return the place after the check before the stretch that speaks most against the worker.
+
+    Where no check was failed there is no drop: then it is the place after the last check.
+    """
+    checks = [place for place, item in enumerate(work) if item.passed is not None]
+    right, worst, length = 0, 1.0, 0
+    for checked, place in enumerate(reversed(checks[-window:]), start=1):
+        right += bool(work[place].passed)
+        chance = chance_at_least(minimum, right, checked)
+        if right < checked and chance <= worst:
+            worst, length = chance, checked
+    before = len(checks) - length
+    return checks[before - 1] + 1 if before else 0

@@ -1,0 +1,145 @@
+"""What a worker says to a question as it was shown, and whether that makes sense."""
+
+import hashlib
+from collections.abc import Collection, Mapping
+
+import msgspec
+
+from annotation.pipeline.geometry import Rect, rect_problem
+from annotation.pipeline.protocol.facts import Judgment
+from annotation.pipeline.protocol.questions import ANSWERS, BAD, BOX, Question, Stage
+from annotation.pipeline.work.display import Shown
+
+REASONS = ("not_the_thing", "not_tight", "several_things", "already_covered")
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An answer with what a worker reports beside it; the comment is no part of the dataset.
+
+    While somebody has only a remark, `answer` is empty.
+    """
+
+    answer: str
+    rect: Rect | None = None
+    way: str = ""
+    milliseconds: int = 0
+    reasons: tuple[str, ...] = ()
+    cut_wrongly: tuple[int, ...] = ()
+    unrelated: tuple[int, ...] = ()
+    comment: str = ""
+
+
+_decode = msgspec.json.Decoder(Answer)
+
+
+def encode_answer(answer: Answer) -> str:
+    return msgspec.json.encode(answer).decode()
+
+
+def decode_answer(text: str) -> Answer:
+    return _decode.decode(text)
+
+
+def tidy(answer: Answer) -> Answer:
+    """Put what is a set in one order, each once: equal answers are equal values."""
+    return msgspec.structs.replace(
+        answer,
+        reasons=tuple(sorted(set(answer.reasons))),
+        cut_wrongly=tuple(sorted(set(answer.cut_wrongly))),
+        unrelated=tuple(sorted(set(answer.unrelated))),
+    )
+
+
+def says_the_same(one: Answer, other: Answer) -> bool:
+    """Tell whether two answers are the same answer, however they came about."""
+    return (one.answer, one.rect) == (other.answer, other.rect)
+
+
+def answers_digest(answers: Mapping[int, Answer]) -> str:
+    """Return a digest of all answers of a sitting: the same answers give the same one."""
+    canonical = [(number, tidy(answers[number])) for number in sorted(answers)]
+    return hashlib.sha256(msgspec.json.encode(canonical)).hexdigest()
+
+
+def remarks_problem(answer: Answer, shown: Shown) -> str | None:
+    """Say why this is no remark on what was shown; a remark may come before its answer."""
+    if answer.rect is not None or answer.way or answer.reasons:
+        return "there is a box or a reason but no answer"
+    return _reported_problem(answer, shown)
+
+
+def answer_problem(
+    answer: Answer,
+    *,
+    stage: Stage,
+    shown: Shown,
+    width: int,
+    height: int,
+    ways: Collection[str] = (),
+) -> str | None:
+    """Say in plain words why this is no answer to what was shown; None if it is one.
+
+    `ways` are the ways of drawing that the sitting offers.
+    """
+    if answer.answer not in ANSWERS[stage]:
+        return f"{answer.answer!r} is no answer here; it takes {_either(ANSWERS[stage])}"
+    return _rect_problem(answer, stage, width, height, ways) or _reports_problem(
+        answer, stage, shown
+    )
+
+
+def _rect_problem(
+    answer: Answer, stage: Stage, width: int, height: int, ways: Collection[str]
+) -> str | None:
+    draws = stage is Stage.DRAWING and answer.answer == BOX
+    if answer.rect is None:
+        if draws:
+            return "the box is missing"
+        return "there is a way of drawing but no box" if answer.way else None
+    if not draws:
+        return f"{answer.answer!r} takes no box"
+    if not answer.way:
+        return "it does not say how the box was drawn"
+    if answer.way not in ways:
+        return f"boxes are not drawn by {answer.way!r} here; it takes {_either(ways)}"
+    return rect_problem(answer.rect, width, height)
+
+
+def _reports_problem(answer: Answer, stage: Stage, shown: Shown) -> str | None:
+    if answer.reasons and not (stage is Stage.QUALITY and answer.answer == BAD):
+        return "only a bad box has reasons"
+    for reason in answer.reasons:
+        if reason not in REASONS:
+            return f"{reason!r} is no reason; there are {_either(REASONS)}"
+    return _reported_problem(answer, shown)
+
+
+def _reported_problem(answer: Answer, shown: Shown) -> str | None:
+    mentions = {mark.mention for mark in shown.marks}
+    for number in answer.cut_wrongly:
+        if number not in mentions:
+            return f"phrase {number} is not marked in this question, so it cannot be cut wrongly"
+    for number in answer.unrelated:
+        if number not in shown.captions:
+            return f"caption {number} is not shown in this question"
+    return None
+
+
+def judgment_of(answer: Answer, *, worker: int, question: Question) -> Judgment:
+    """Return the fact that an answer becomes: all but the comment."""
+    return Judgment(
+        worker=worker,
+        question=question,
+        answer=answer.answer,
+        rect=answer.rect,
+        cut_wrongly=answer.cut_wrongly,
+        unrelated=answer.unrelated,
+        milliseconds=answer.milliseconds,
+        way=answer.way,
+        reasons=answer.reasons,
+    )
+
+
+def _either(words: Collection[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last

@@ -1,0 +1,309 @@
+"""Guides: what workers are told about a stage, and the examples and tests that teach it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+
+import msgspec
+
+from annotation.pipeline.captions import Caption, tokenise
+from annotation.pipeline.geometry import Rect, iou, rect_problem
+from annotation.pipeline.protocol.questions import ANSWERS, BOX, Stage
+from annotation.pipeline.protocol.settings import MOST_QUESTIONS
+from annotation.pipeline.work.display import Mark, Shown
+from common.files.toml_files import TomlError, convert_table, read_toml
+
+# The texts that apply where a campaign has none of its own.
+SHIPPED = Path(__file__).parents[2] / "guides"
+PHRASE = "{phrase}"
+
+_WITH_BOXES = (Stage.DRAWING, Stage.QUALITY, Stage.COVERAGE)
+
+
+class GuideError(ValueError):
+    """A guide cannot be used; the message has a line for every problem: where, and what."""
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class LessonCaption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A caption of the photo by its number, and the phrases to mark in it."""
+
+    number: int
+    phrases: tuple[str, ...] = ()
+
+
+class Lesson(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question whose answer is known, and why it is the answer."""
+
+    image: str
+    captions: tuple[LessonCaption, ...]
+    answer: str
+    why: str
+    boxes: tuple[Rect, ...] = ()
+    candidate: Rect | None = None
+    # Boxes each of which would be right, where the answer is to draw one.
+    expected: tuple[Rect, ...] = ()
+
+
+class StageGuide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A stage's guide. `question` may name the phrase: `{phrase}`."""
+
+    title: str
+    question: str
+    guidelines: tuple[str, ...]
+    examples: tuple[Lesson, ...] = ()
+    test: tuple[Lesson, ...] = ()
+
+    def lessons(self) -> Iterator[tuple[str, Lesson]]:
+        """Yield every example and test question with its place in words, as `example 2`."""
+        for number, lesson in enumerate(self.examples, start=1):
+            yield f"example {number}", lesson
+        for number, lesson in enumerate(self.test, start=1):
+            yield f"test question {number}", lesson
+
+
+class ConsentGuide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the study is, who runs it, what is recorded, and how to withdraw."""
+
+    title: str
+    paragraphs: tuple[str, ...]
+
+
+class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A stage's guide as it is written: what is absent is as in the default."""
+
+    title: str | None = None
+    question: str | None = None
+    guidelines: tuple[str, ...] | None = None
+    examples: tuple[dict[str, object], ...] = ()
+    test: tuple[dict[str, object], ...] = ()
+
+
+def guide_file(topic: str) -> str:
+    """Return the name of a topic's file; problems go by it too."""
+    return f"{topic}.toml"
+
+
+def read_stage_guide(source: str, stage: Stage, default: StageGuide | None = None) -> StageGuide:
+    """Read a guide; `default` says what it leaves out. GuideError names every problem.
+
+    Whether its images, captions and phrases exist is for `lesson_shown` to say.
+    """
+    file = guide_file(stage.value)
+    try:
+        written = convert_table(read_toml(source), _Written)
+    except TomlError as error:
+        raise GuideError(f"{file}: {error}") from None
+    problems = [f"{file}: {problem}" for problem in _text_problems(written, default)]
+    examples = _read_lessons(written.examples, stage, f"{file}: example", problems)
+    test = _read_lessons(written.test, stage, f"{file}: test question", problems)
+    if problems:
+        raise GuideError(*problems)
+    base = default or StageGuide(title="", question="", guidelines=())
+    return StageGuide(
+        title=base.title if written.title is None else written.title,
+        question=base.question if written.question is None else written.question,
+        guidelines=base.guidelines if written.guidelines is None else written.guidelines,
+        examples=examples,
+        test=test,
+    )
+
+
+@lru_cache(maxsize=64)
+def campaign_guide(source: str, stage: Stage) -> StageGuide:
+    """Read a campaign's own guide, with the shipped one for what it leaves out.
+
+    Every page that a worker opens needs it, and reading a long one takes a tenth of a second.
+    """
+    return read_stage_guide(source, stage, shipped_guide(stage))
+
+
+def read_consent(source: str) -> ConsentGuide:
+    """Read a consent text; GuideError says what is wrong with it."""
+    file = guide_file("consent")
+    try:
+        consent = convert_table(read_toml(source), ConsentGuide)
+    except TomlError as error:
+        raise GuideError(f"{file}: {error}") from None
+    problems = [*_blank("title", [consent.title]), *_blank("paragraphs", consent.paragraphs)]
+    if problems:
+        raise GuideError(*(f"{file}: {problem}" for problem in problems))
+    return consent
+
+
+@cache
+def shipped_source(topic: str) -> str:
+    """Return the text that applies to a topic while a campaign has none of its own."""
+    return (SHIPPED / guide_file(topic)).read_text(encoding="utf-8")
+
+
+@cache
+def shipped_guide(stage: Stage) -> StageGuide:
+    return read_stage_guide(shipped_source(stage.value), stage)
+
+
+@cache
+def shipped_consent() -> ConsentGuide:
+    return read_consent(shipped_source("consent"))
+
+
+def lesson_shown(
+    lesson: Lesson, stage: Stage, captions: Mapping[int, Caption], width: int, height: int
+) -> Shown:
+    """Return what a lesson shows of its image; GuideError if the image is not like that."""
+    problems = []
+    marks: list[Mark] = []
+    for listed in lesson.captions:
+        if listed.number not in captions:
+            known = ", ".join(str(number) for number in sorted(captions))
+            problems.append(
+                f"image {lesson.image!r} has no caption {listed.number}; it has: {known}"
+            )
+            continue
+        tokens = captions[listed.number].tokens
+        for phrase in listed.phrases:
+            start = find_phrase(
+                tokenise(phrase), tokens, [m for m in marks if m.caption == listed.number]
+            )
+            if start is None:
+                problems.append(
+                    f"caption {listed.number} of {lesson.image!r} does not say {phrase!r}, or only "
+                    f"in words that are marked already; it says {' '.join(tokens)!r}"
+                )
+                continue
+            end = start + len(tokenise(phrase))
+            marks.append(Mark(0, listed.number, start, end, colour=len(marks) + 1))
+    for rect in (*lesson.boxes, *filter(None, [lesson.candidate]), *lesson.expected):
+        problem = rect_problem(rect, width, height)
+        if problem:
+            problems.append(f"image {lesson.image!r}: {problem}")
+    if problems:
+        raise GuideError(*problems)
+    listed_numbers = tuple(listed.number for listed in lesson.captions)
+    return Shown(
+        captions=tuple(sorted(captions)) if stage is Stage.VERIFICATION else listed_numbers,
+        marks=tuple(marks),
+        boxes=lesson.boxes,
+        candidate=lesson.candidate,
+    )
+
+
+def is_right(
+    lesson: Lesson, stage: Stage, answer: str, rect: Rect | None, iou_needed: float
+) -> bool:
+    """Tell whether an answer is the lesson's; a box is if it comes close to one of those expected.
+
+    >>> lesson = Lesson("cat", (), "box", "", expected=(Rect(1, 1, 10, 10),))
+    >>> is_right(lesson, Stage.DRAWING, "box", Rect(1, 1, 10, 9), 0.7)
+    True
+    """
+    if answer != lesson.answer:
+        return False
+    if stage is not Stage.DRAWING or answer != BOX:
+        return True
+    return rect is not None and any(iou(rect, good) >= iou_needed for good in lesson.expected)
+
+
+def find_phrase(phrase: Sequence[str], tokens: Sequence[str], taken: Sequence[Mark]) -> int | None:
+    """Return where the phrase first stands in words not marked yet; as written, or in any case."""
+    for fold in (str, str.casefold):
+        wanted = [fold(token) for token in phrase]
+        found = [fold(token) for token in tokens]
+        for start in range(len(found) - len(wanted) + 1):
+            end = start + len(wanted)
+            free = all(end <= mark.start or start >= mark.end for mark in taken)
+            if free and found[start:end] == wanted:
+                return start
+    return None
+
+
+def _text_problems(written: _Written, default: StageGuide | None) -> Iterator[str]:
+    for name in ("title", "question", "guidelines"):
+        value = getattr(written, name)
+        if value is not None:
+            yield from _blank(name, [value] if isinstance(value, str) else value)
+        elif default is None:
+            yield f"`{name}` is missing"
+    rest = (written.question or "").replace(PHRASE, "")
+    if "{" in rest or "}" in rest:
+        yield f"`question` may have {PHRASE} in it, for the phrase, and no other braces"
+    for name in ("examples", "test"):
+        if len(getattr(written, name)) > MOST_QUESTIONS:
+            yield f"`{name}` has more than {MOST_QUESTIONS} entries"
+
+
+def _blank(name: str, texts: Sequence[str]) -> Iterator[str]:
+    if not texts:
+        yield f"`{name}` is empty"
+    elif not all(text.strip() for text in texts):
+        yield f"`{name}` has no words" if len(texts) == 1 else f"`{name}` has a line without words"
+
+
+def _read_lessons(
+    tables: Sequence[dict[str, object]], stage: Stage, place: str, problems: list[str]
+) -> tuple[Lesson, ...]:
+    """Read what can be read and add what is wrong with the rest to `problems`."""
+    lessons = []
+    for number, table in enumerate(tables, start=1):
+        try:
+            lesson = convert_table(table, Lesson)
+        except TomlError as error:
+            problems.append(f"{place} {number}: {error}")
+            continue
+        problems += (f"{place} {number}: {what}" for what in _lesson_problems(lesson, stage))
+        lessons.append(lesson)
+    return tuple(lessons)
+
+
+def _lesson_problems(lesson: Lesson, stage: Stage) -> Iterator[str]:
+    yield from _blank("why", [lesson.why])
+    if lesson.answer not in ANSWERS[stage]:
+        known = ", ".join(ANSWERS[stage])
+        yield f"the answer {lesson.answer!r} is none of this stage; there are: {known}"
+    yield from _phrase_problems(lesson, stage)
+    if lesson.boxes and stage not in _WITH_BOXES:
+        yield "this stage shows no boxes: leave `boxes` out"
+    if (lesson.candidate is not None) != (stage is Stage.QUALITY):
+        needed = stage is Stage.QUALITY
+        yield (
+            "`candidate`, the blue box, is missing"
+            if needed
+            else ("only Box Quality has a blue box: leave `candidate` out")
+        )
+    draws = stage is Stage.DRAWING and lesson.answer == BOX
+    if bool(lesson.expected) != draws:
+        yield (
+            "`expected`, the boxes that would be right, is missing"
+            if draws
+            else ("`expected` is only for Box Drawing where the answer is 'box': leave it out")
+        )
+
+
+def _phrase_problems(lesson: Lesson, stage: Stage) -> Iterator[str]:
+    numbers = [caption.number for caption in lesson.captions]
+    counts = [len(caption.phrases) for caption in lesson.captions]
+    twice = sorted({number for number in numbers if numbers.count(number) > 1})
+    for number in twice:
+        yield f"caption {number} is listed twice"
+    if stage is Stage.LINKS:
+        if counts != [1, 1]:
+            yield f"it takes two captions with one phrase each; here are {_shape(counts)}"
+    elif stage is Stage.VERIFICATION:
+        if sum(counts) < 2:
+            yield f"it takes at least two phrases; here are {_shape(counts)}"
+    elif counts != [1]:
+        yield f"it takes one caption with one phrase; here are {_shape(counts)}"
+    for caption in lesson.captions:
+        if not all(tokenise(phrase) for phrase in caption.phrases):
+            yield f"a phrase of caption {caption.number} has no words"
+
+
+def _shape(counts: Sequence[int]) -> str:
+    captions, phrases = len(counts), sum(counts)
+    return (
+        f"{captions} {'caption' if captions == 1 else 'captions'} and "
+        f"{phrases} {'phrase' if phrases == 1 else 'phrases'}"
+    )

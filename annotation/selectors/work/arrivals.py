@@ -1,0 +1,224 @@
+"""Who comes to a task, with which HIT: all that opening a sitting has to know, in a few statements.
+
+What the platform's address says is a claim. A HIT that we did not publish, and a worker whom the
+stage does not trust, get nothing. The marketplace's signature proves that the worker has accepted
+the HIT; where the marketplace gives none, no more sittings are open than the HIT has places.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.conf import settings as site
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Now
+
+from annotation import models
+from annotation.models import CONSENT, HitStatus, SittingKind, SittingStatus
+from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.trust.standing import Standing
+from annotation.selectors.work.sittings import Claim, settings_of, sittings_live, worker_mark
+from common.rows import only_row
+
+# Sittings of one place at a time: a returned HIT's next worker may come before we hear of it, but
+# questions must not be held without end.
+MOST_AT_A_PLACE = 3
+# How long a try of a test counts that nobody has proven. Whoever it names may never have heard of
+# it, and must not lose the test for good.
+UNPROVEN_TRY = timedelta(days=1)
+
+
+class Arrived(msgspec.Struct, frozen=True):
+    """A claim held against what we know."""
+
+    hit: models.Hit
+    campaign: models.Campaign
+    settings: Settings
+    # None: we know nobody of this name.
+    worker: models.Worker | None
+    # The number of the consent text as it is now; None: nobody has agreed to it yet.
+    consent: int | None
+    # Whether the worker has agreed to it, and whether that is noted as theirs.
+    consented: bool
+    is_consent_stored: bool
+    standing: Standing
+    now: datetime
+    is_proven: bool
+    # We have heard that the place was given back after this worker had accepted it.
+    is_given_back: bool
+    # There are too many sittings at the HIT for this one to be real.
+    is_crowded: bool
+    # How often the worker has opened the stage's test.
+    tests: int
+
+
+def is_proof_required() -> bool:
+    """Tell whether the marketplace proves that a worker has accepted what they come with."""
+    return bool(site.CHAINBOX_CROWD_PROOF == "required")
+
+
+def arrive(claim: Claim) -> Arrived | None:
+    """Return what is known of a claim; None if the HIT is none of ours."""
+    hit = _hit(claim)
+    if hit is None:
+        return None
+    worker = _worker(claim)
+    body = worker.standing_body if worker else None
+    is_stored = worker.consented if worker else False
+    is_kept = claim.agreed > 0 and claim.agreed == hit.consent_version
+    room = _room(hit, claim)
+    return Arrived(
+        hit=hit,
+        campaign=hit.campaign,
+        settings=settings_of(hit.campaign),
+        worker=worker,
+        consent=hit.consent,
+        consented=is_stored or is_kept or _has_agreed_before(claim, hit.consent),
+        is_consent_stored=is_stored,
+        standing=msgspec.json.decode(body, type=Standing) if body else Standing(),
+        now=hit.now,
+        is_proven=claim.acceptance is not None,
+        is_given_back=_is_given_back(hit, claim),
+        is_crowded=room.is_crowded,
+        tests=room.tests,
+    )
+
+
+def _hit(claim: Claim) -> Any:
+    consent = _consent_text(claim)
+    return only_row(
+        models.Hit.objects.select_related("campaign__current_settings")
+        .annotate(
+            consent=Subquery(consent.values("pk")),
+            consent_version=Subquery(consent.values("version")),
+            now=Now(),
+        )
+        .filter(
+            hit_id=claim.hit_id,
+            campaign=claim.campaign,
+            stage=claim.stage.value,
+            kind=claim.kind,
+        )
+    )
+
+
+def _has_agreed_before(claim: Claim, consent: int | None) -> bool:
+    """Tell whether the worker agreed when they opened the sitting that they come back to."""
+    return consent is not None and sittings_live(claim).filter(agreed=consent).exists()
+
+
+def _worker(claim: Claim) -> Any:
+    of_worker = models.WorkerStanding.objects.filter(
+        campaign=claim.campaign, stage=claim.stage.value, worker=OuterRef("pk")
+    )
+    consents = models.Consent.objects.filter(
+        worker=OuterRef("pk"), guide=Subquery(_consent_text(claim).values("pk"))
+    )
+    return only_row(
+        models.Worker.objects.filter(name=claim.worker).annotate(
+            consented=Exists(consents), standing_body=Subquery(of_worker.values("body"))
+        )
+    )
+
+
+class Room(msgspec.Struct, frozen=True):
+    """Whether there is room for one more sitting, asked again under a lock."""
+
+    is_crowded: bool
+    tests: int
+
+
+def room_lock(claim: Claim) -> Room:
+    """Let one sitting of a task be opened at a time, and return whether there is room for it.
+
+    Called in a transaction, before any sitting is locked. Tests are counted over all HITs of the
+    stage, so the stage's first test HIT is locked for all of them.
+    """
+    hits = models.Hit.objects.filter(
+        campaign=claim.campaign, stage=claim.stage.value, kind=claim.kind
+    )
+    if claim.kind == SittingKind.WORK:
+        hits = hits.filter(hit_id=claim.hit_id)
+    gate = hits.order_by("pk").values("pk")[:1]
+    list(models.Hit.objects.select_for_update(no_key=True).filter(pk__in=gate).values("pk"))
+    return _room(models.Hit.objects.get(hit_id=claim.hit_id), claim)
+
+
+def is_publishing(claim: Claim) -> bool:
+    """Tell whether HITs of this task are on their way to the marketplace."""
+    return models.Hit.objects.filter(
+        campaign=claim.campaign,
+        stage=claim.stage.value,
+        kind=claim.kind,
+        status__in=[HitStatus.CREATING, HitStatus.CLOSING],
+        hit_id=None,
+    ).exists()
+
+
+def _room(hit: models.Hit, claim: Claim) -> Room:
+    """Count the sittings that leave room for this one, or none, and the worker's tests."""
+    is_test = claim.kind == SittingKind.TEST
+    return Room(
+        is_crowded=_is_crowded(hit, claim),
+        tests=_tests(claim) if is_test else 0,
+    )
+
+
+def _is_crowded(hit: models.Hit, claim: Claim) -> bool:
+    if claim.acceptance is None:
+        others = _others(hit, claim).aggregate(
+            all=Count("pk"), own=Count("pk", filter=_of_worker(claim))
+        )
+        return bool(others["all"] >= hit.places or others["own"])
+    if claim.kind == SittingKind.TEST:
+        # The marketplace gives a test no more places than it has, and a test holds no questions.
+        return False
+    return _others(hit, claim).count() >= MOST_AT_A_PLACE * hit.places
+
+
+def _is_given_back(hit: models.Hit, claim: Claim) -> bool:
+    # What holds questions has one place: whatever was given back last was that one.
+    if hit.given_back_at is None or hit.kind != SittingKind.WORK or hit.places != 1:
+        return False
+    if claim.acceptance is None:
+        return hit.is_free
+    # The marketplace tells whole seconds: who accepts within the same one is not turned away.
+    return claim.acceptance.accepted < hit.given_back_at.timestamp() * 1000
+
+
+def _of_worker(claim: Claim) -> Q:
+    return Q(worker__name=claim.worker) | Q(mark=worker_mark(claim.worker))
+
+
+def _others(hit: models.Hit, claim: Claim) -> QuerySet[models.Sitting]:
+    """Return the sittings at a HIT beside the claim's own."""
+    return (
+        models.Sitting.objects.filter(
+            # Handed in and not confirmed counts too: its questions are kept all the same.
+            hit_id=hit.hit_id,
+            confirmed_at=None,
+            until__gt=Now(),
+        )
+        .exclude(status=SittingStatus.LAPSED)
+        .exclude(pk__in=sittings_live(claim).values("pk"))
+    )
+
+
+def _tests(claim: Claim) -> int:
+    # From the moment they are opened: whoever gives a test back has seen answers. Not this one,
+    # which a second request may be opening.
+    counts = Q(is_proven=True) | Q(confirmed_at__isnull=False)
+    opened = models.Sitting.objects.filter(
+        counts | Q(opened_at__gt=Now() - UNPROVEN_TRY),
+        campaign=claim.campaign,
+        stage=claim.stage.value,
+        kind=SittingKind.TEST,
+    ).exclude(pk__in=sittings_live(claim).values("pk"))
+    # One after the other, so that the database uses an index for each.
+    by_name = opened.filter(worker__name=claim.worker).count()
+    return by_name + opened.filter(mark=worker_mark(claim.worker)).count()
+
+
+def _consent_text(claim: Claim) -> QuerySet[models.Guide]:
+    guides = models.Guide.objects.filter(campaign=claim.campaign, topic=CONSENT)
+    return guides.order_by("-version")[:1]

@@ -1,0 +1,110 @@
+"""The marketplace of this very site, for `make run`: its requester "chainbox" and a demo worker.
+
+Only what starts the site knows both sides. Annotation never imports this: it reaches the
+marketplace over HTTP, with the settings that are made here.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
+
+from config.demo.accounts import DemoAccount
+from marketplace.actions.ledger import funds_add
+from marketplace.actions.requesters import (
+    access_key_issue,
+    requester_create,
+    requester_let_invite,
+)
+from marketplace.actions.workers import worker_sign_up
+from marketplace.models import Requester
+
+REQUESTER = "chainbox"
+# Once, and in development only: nobody is ever paid from it.
+PLAY_MONEY_CENTS = 1_000_000
+DEMO_WORKER = DemoAccount("worker", "chainbox-worker", False, "works on the marketplace")
+# Who sets one of these has a marketplace in mind: then none of the others is ours to fill in.
+OWN = ("CHAINBOX_CROWD_ENDPOINT", "CHAINBOX_CROWD_KEY_ID", "CHAINBOX_CROWD_SECRET")
+
+
+def crowd_environment(host: str, port: int, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the crowd's settings that are not given, for the marketplace of this site.
+
+    Makes the requester if there is none. Empty: another marketplace is set.
+    """
+    if any(given.get(name) for name in OWN):
+        return {}
+    requester = requester_ensure()
+    key = requester.keys.filter(revoked_at=None).order_by("-pk").first()
+    key = key or access_key_issue(requester=requester)
+    address = local_address(host, port)
+    values = {
+        "CHAINBOX_CROWD_ENDPOINT": f"{address}/marketplace/api",
+        "CHAINBOX_CROWD_KEY_ID": key.key_id,
+        "CHAINBOX_CROWD_SECRET": key.secret,
+        "CHAINBOX_CROWD_REGION": "us-east-1",
+        "CHAINBOX_CROWD_WEBHOOK_SECRET": requester.webhook_secret,
+    }
+    if is_local(host):
+        # The marketplace sends over plain HTTP to its own machine alone; elsewhere it is asked.
+        values["CHAINBOX_CROWD_WEBHOOK"] = f"{address}/crowd/notifications"
+    return {name: value for name, value in values.items() if not given.get(name)}
+
+
+def requester_ensure() -> Requester:
+    """Return the requester that annotation is on this site's marketplace."""
+    requester = Requester.objects.filter(name=REQUESTER).first()
+    if requester is None:
+        requester = requester_create(name=REQUESTER)
+        requester_let_invite(requester=requester, may_invite=True)
+    if not settings.PRODUCTION:
+        funds_add(
+            requester=requester, cents=PLAY_MONEY_CENTS, key="embedded/play", memo="play money"
+        )
+    return requester
+
+
+def demo_worker_ensure() -> DemoAccount | None:
+    """Make a worker for newcomers to try the tasks with; None: the name or password is another's.
+
+    Only for a site that nobody else can reach.
+    """
+    if settings.PRODUCTION:
+        raise ImproperlyConfigured("Demo accounts have public passwords: not in production mode.")
+    user = User.objects.filter(username=DEMO_WORKER.username).first()
+    if user is None:
+        worker_sign_up(
+            username=DEMO_WORKER.username,
+            password=DEMO_WORKER.password,
+            country="GB",
+            is_adult=True,
+            open_to_all=True,
+        )
+        return DEMO_WORKER
+    known = user.check_password(DEMO_WORKER.password) and hasattr(user, "worker")
+    return DEMO_WORKER if known else None
+
+
+def local_address(host: str, port: int) -> str:
+    """Return where the site's own processes reach it.
+
+    >>> local_address("0.0.0.0", 8000), local_address("::", 8000), local_address("::1", 80)
+    ('http://127.0.0.1:8000', 'http://[::1]:8000', 'http://[::1]:80')
+    """
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
+
+
+def is_local(host: str) -> bool:
+    """Tell whether a site that listens there can be reached by its own machine's name for itself.
+
+    >>> is_local("127.0.0.1"), is_local("0.0.0.0"), is_local("192.0.2.7"), is_local("localhost")
+    (True, True, False, True)
+    """
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return str(address) in {"127.0.0.1", "::1"} or address.is_unspecified

@@ -1,0 +1,103 @@
+"""Relations between the phrases of a sentence: (entity₁, rel, entity₂), as section 3.1 makes them.
+
+"a dog in a field barking at a cat" has the phrases "a dog", "a field" and "a cat", and the
+relations (a dog, in, a field), (a dog, barking at, a cat) and, for its verb, (a dog, barking).
+
+This module has what all ways of finding them share. `relations_parsed.py` finds them by a
+dependency parse, `relations_chunked.py` by patterns between phrases, where no parser is installed.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from annotation.pipeline.release.folder import Sentence
+
+Tokens = tuple[str, ...]
+# What acts: a verb after a phrase of these types is its own, not that of a phrase further left.
+ACTORS = frozenset({"people", "animals"})
+
+
+class Relation(NamedTuple):
+    """`subject` and `object` number the sentence's phrases from 0; `words` number its tokens.
+
+    Without object: a subject and its verb. `joined` are further subjects: in "young men and women
+    sit" both do. The paper takes all nouns left of the relation for its first entity, so they make
+    one phrase, and its region goes round all of them.
+    """
+
+    subject: int
+    words: tuple[int, ...]
+    object: int | None
+    joined: tuple[int, ...] = ()
+
+    @property
+    def phrases(self) -> tuple[int, ...]:
+        """The phrases that it names, in order."""
+        last = () if self.object is None else (self.object,)
+        return (self.subject, *self.joined, *last)
+
+
+RelationFinder = Callable[[Sentence], list[Relation]]
+
+
+def relation_tokens(sentence: Sentence, relation: Relation) -> Tokens:
+    """Return the phrase that a relation adds: subject, relation, object.
+
+    >>> from annotation.pipeline.release.folder import parse_sentence
+    >>> text = "[/EN#1/animals a dog] in [/EN#2/scene a field] barking at [/EN#3/animals a cat]"
+    >>> relation_tokens(parse_sentence(text), Relation(0, (5, 6), 2))
+    ('a', 'dog', 'barking', 'at', 'a', 'cat')
+    """
+    tokens = phrase_tokens(sentence, relation.subject)
+    for number in relation.joined:
+        before = sentence.tokens[sentence.phrases[number].start - 1]
+        # "and"; in "a man, a woman and a dog" the woman has only a comma.
+        tokens += (before,) if before.isalpha() else ()
+        tokens += phrase_tokens(sentence, number)
+    tokens += tuple(sentence.tokens[position] for position in relation.words)
+    if relation.object is not None:
+        tokens += phrase_tokens(sentence, relation.object)
+    return tokens
+
+
+def phrase_tokens(sentence: Sentence, number: int) -> Tokens:
+    phrase = sentence.phrases[number]
+    return sentence.tokens[phrase.start : phrase.end]
+
+
+def acting(sentence: Sentence, phrase: int, belongs_to: Mapping[int, int]) -> int:
+    """Return whose verb it is that follows `phrase`: its own, or that of what it belongs to.
+
+    The paper climbs the parse tree and takes the nouns of the left child: in "a dog in a field
+    barking", all of "a dog in a field" is left of the verb, and its noun is the dog. `belongs_to`
+    gives the phrase that an object hangs on (the field: the dog). The climb ends at
+    a person or an animal: "a man next to a woman holding a baby" is about the woman's arms.
+    """
+    seen = {phrase}
+    while not ACTORS.intersection(sentence.phrases[phrase].types):
+        above = belongs_to.get(phrase)
+        if above is None or above in seen:
+            break
+        phrase = above
+        seen.add(phrase)
+    return phrase
+
+
+def unique(relations: list[Relation]) -> list[Relation]:
+    """Return each relation once, in order; none of a phrase with itself."""
+    return [r for r in dict.fromkeys(relations) if len(set(r.phrases)) == len(r.phrases)]
+
+
+def relation_finder(way: str | None = None) -> RelationFinder:
+    """Return the finder called `way`: "parser" or "grammar"; without a name, the parser if it is
+    installed. Say which one was used wherever results are reported: their phrases differ.
+    """
+    from grounding.pipeline.text import relations_chunked, relations_parsed
+
+    if way is None:
+        way = "parser" if relations_parsed.is_installed() else "grammar"
+    if way == "grammar":
+        return relations_chunked.find_relations
+    if way == "parser":
+        return relations_parsed.ParsedRelations()
+    raise ValueError(f"“{way}” is no way to find relations; there are: parser, grammar")

@@ -1,0 +1,603 @@
+"""Assignments that somebody made up: they hold nothing, learn nothing and leave nothing behind.
+
+Over HTTP, as an attacker would. With proof of acceptance, as our marketplace gives it, they do not
+even get a ticket; on a marketplace that gives none they get what its HITs have places for.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from annotation import models
+from annotation.actions.campaign.campaigns import campaign_settings_change
+from annotation.actions.crowd.notifications import PlatformEvent, events_take
+from annotation.actions.crowd.workers import worker_ensure
+from annotation.actions.work.confirmations import Submitted, assignment_confirm
+from annotation.actions.work.guides import guide_save
+from annotation.actions.work.sittings import SittingRefusedError, sitting_open
+from annotation.hits.checks import proof_check
+from annotation.models import AssignmentStatus, SittingKind, SittingStatus
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.settings import CrowdSettings
+from common.clock import database_now
+from tests.acceptances import KEY_ID, SECRET, accepted, key_set, with_acceptance
+from tests.concurrency.crowds import workers_trusted
+from tests.offers import offered
+from tests.web.campaigns import small_campaign
+from tests.web.work.task_pages import LINKS_TEST, claim_of
+
+pytestmark = pytest.mark.django_db
+
+MARKET = "https://market.example"
+BOTH = pytest.mark.parametrize("proof", ["required", "none"])
+
+
+class Reply(NamedTuple):
+    status: int
+    body: dict[str, Any]
+
+
+class Visitor:
+    """Somebody with a browser, who writes addresses as they like."""
+
+    def __init__(self, campaign: models.Campaign, hit_id: str, *, test: bool = False) -> None:
+        self.campaign = campaign
+        self.hit_id = hit_id
+        self.path = f"/hits/{campaign.pk}/links/" + ("test/" if test else "")
+        self.client = Client()
+        self.page: dict[str, Any] = {}
+
+    def load(
+        self,
+        worker: str,
+        assignment: str,
+        sign: Callable[[dict[str, str]], dict[str, str]] | None = None,
+    ) -> int:
+        """Load the page under this name; return the status."""
+        query = {
+            "assignmentId": assignment,
+            "hitId": self.hit_id,
+            "workerId": worker,
+            "turkSubmitTo": f"{MARKET}/marketplace",
+        }
+        response = self.client.get(self.path, sign(query) if sign else query)
+        text = response.content.decode()
+        found = re.search(r'<script id="page" type="application/json">(.*?)</script>', text, re.S)
+        assert found is not None
+        self.page = json.loads(found[1])
+        return response.status_code
+
+    def call(self, name: str, body: Any = None) -> Reply:
+        response = self.client.post(
+            f"/hits/api/{name}",
+            data=json.dumps(body or {}),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {self.page['token']}"},
+        )
+        return Reply(response.status_code, response.json())
+
+    def agree(self) -> Reply | None:
+        consent = self.page["consent"]
+        if consent is None:
+            return None
+        reply = self.call("consent", {"version": consent["version"]})
+        self.page["token"] = reply.body.get("token") or self.page["token"]
+        return reply
+
+    def sit(
+        self,
+        worker: str,
+        assignment: str,
+        sign: Callable[[dict[str, str]], dict[str, str]] | None = None,
+    ) -> Reply:
+        """Load, agree and open, as far as one gets."""
+        status = self.load(worker, assignment, sign)
+        if not self.page["token"]:
+            return Reply(status, self.page["problem"])
+        self.agree()
+        return self.call("open")
+
+    def answer(self, items: Sequence[dict[str, Any]], known: dict[str, str]) -> list[Reply]:
+        """Answer a test with what was learnt about its photos; yes where nothing was."""
+        return [
+            self.call(
+                "draft",
+                {"number": item["number"], "answer": {"answer": known.get(where(item), "yes")}},
+            )
+            for item in items
+        ]
+
+
+def where(item: dict[str, Any]) -> str:
+    """Tell one question from another by what it shows."""
+    return json.dumps([item["phrase"], item["captions"]])
+
+
+@pytest.fixture(autouse=True)
+def _marketplace(settings: Settings) -> None:
+    settings.CHAINBOX_MARKETPLACE_ORIGINS = [MARKET]
+    key_set(settings)
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> models.Campaign:
+    made = small_campaign(tmp_path, [f"image-{number}" for number in range(12)])
+    guide = LINKS_TEST.replace('"first"', '"image-0"').replace('"second"', '"image-1"')
+    guide_save(campaign=made, topic="links", source=guide)
+    return made
+
+
+def held() -> int:
+    return models.SittingQuestion.objects.filter(released_at=None).exclude(key="").count()
+
+
+def work_hits(campaign: models.Campaign, count: int) -> list[str]:
+    return [
+        offered(campaign, Stage.LINKS, f"WORK{number}", places=1).hit_id or ""
+        for number in range(count)
+    ]
+
+
+def hit_of_test(campaign: models.Campaign, places: int = 100) -> str:
+    return offered(campaign, Stage.LINKS, "TEST", SittingKind.TEST, places).hit_id or ""
+
+
+def confirm(hit_id: str, worker: str, assignment: str, fields: dict[str, str]) -> None:
+    """Let the platform say that this worker has submitted this assignment."""
+    hits = models.Hit.objects.select_related("campaign__current_settings")
+    assignment_confirm(
+        hit=hits.get(hit_id=hit_id),
+        submitted=Submitted(
+            assignment_id=assignment,
+            worker=worker,
+            status=AssignmentStatus.SUBMITTED,
+            submitted_at=database_now(),
+            fields=fields,
+        ),
+    )
+
+
+# Holding questions
+
+
+def test_a_trusted_worker_s_name_holds_nothing(campaign: models.Campaign) -> None:
+    """Ids of workers are no secret. Four sittings in such a name held all that was open."""
+    workers_trusted(campaign, ["A1TRUSTED"])
+    (hit,) = work_hits(campaign, 1)
+    for number in range(4):
+        reply = Visitor(campaign, hit).sit("A1TRUSTED", f"FAKE{number}")
+        assert reply.status == 400
+        assert "does not show that you have accepted the HIT" in reply.body["text"]
+    assert (held(), models.Sitting.objects.count()) == (0, 0)
+
+
+def test_without_proof_a_hit_s_places_are_all_that_can_be_held(
+    campaign: models.Campaign, settings: Settings
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = "none"
+    workers_trusted(campaign, ["A1TRUSTED", "A2TRUSTED"])
+    (hit,) = work_hits(campaign, 1)
+    first = Visitor(campaign, hit).sit("A1TRUSTED", "FAKE0")
+    assert first.status == 200
+    asked = len(first.body["items"])
+    assert held() == asked
+    # For minutes, not for an hour.
+    assert first.body["secondsLeft"] <= 600
+    for number in range(1, 4):
+        for name in ("A1TRUSTED", "A2TRUSTED"):
+            reply = Visitor(campaign, hit).sit(name, f"FAKE{number}")
+            assert reply.status == 404
+            assert "Somebody else is at this HIT" in reply.body["message"]
+    assert held() == asked
+    # The next worker gets the place as soon as those minutes are over.
+    models.Sitting.objects.update(until=database_now() - timedelta(seconds=1))
+    assert Visitor(campaign, hit).sit("A2TRUSTED", "REAL").status == 200
+
+
+def test_without_proof_one_sitting_per_worker_and_hit(
+    campaign: models.Campaign, settings: Settings
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = "none"
+    hit = hit_of_test(campaign)
+    assert Visitor(campaign, hit, test=True).sit("A1", "FAKE0").status == 200
+    assert Visitor(campaign, hit, test=True).sit("A1", "FAKE1").status == 404
+    assert Visitor(campaign, hit, test=True).sit("A2", "FAKE2").status == 200
+
+
+def test_without_proof_an_answer_keeps_the_questions_no_longer_than_a_sitting(
+    campaign: models.Campaign, settings: Settings
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = "none"
+    workers_trusted(campaign, ["A1TRUSTED"])
+    (hit,) = work_hits(campaign, 1)
+    visitor = Visitor(campaign, hit)
+    visitor.sit("A1TRUSTED", "A")
+    sitting = models.Sitting.objects.get()
+    draft = {"number": 1, "answer": {"answer": "yes"}}
+
+    models.Sitting.objects.update(until=database_now() + timedelta(seconds=5))
+    assert 590 <= visitor.call("draft", draft).body["secondsLeft"] <= 600
+    models.Sitting.objects.update(opened_at=database_now() - timedelta(minutes=58))
+    assert 110 <= visitor.call("draft", draft).body["secondsLeft"] <= 120
+    # Handing in keeps them for minutes too: only the platform's word makes it real.
+    answers = [
+        {"number": number, "answer": "yes"}
+        for number in sitting.questions.values_list("number", flat=True)
+    ]
+    assert visitor.call("finish", {"answers": answers}).status == 200
+    sitting.refresh_from_db()
+    assert sitting.until <= database_now() + timedelta(minutes=10)
+
+
+def test_with_proof_a_sitting_lasts_as_long_as_ever(campaign: models.Campaign) -> None:
+    workers_trusted(campaign, ["A1TRUSTED"])
+    (hit,) = work_hits(campaign, 1)
+    reply = Visitor(campaign, hit).sit("A1TRUSTED", "REAL", with_acceptance)
+    assert reply.status == 200
+    assert 3590 <= reply.body["secondsLeft"] <= 3600
+    assert models.Sitting.objects.get().is_proven
+
+
+# Learning a test's answers
+
+
+def attack(campaign: models.Campaign, hit: str, tries: int) -> list[Reply]:
+    """Try a test under one name again and again, each time with what was learnt before."""
+    known: dict[str, str] = {}
+    ends = []
+    for number in range(tries):
+        visitor = Visitor(campaign, hit, test=True)
+        opened = visitor.sit("A1EVIL", f"FAKE{number}")
+        if opened.status != 200:
+            ends.append(opened)
+            continue
+        items = opened.body["items"]
+        for item, reply in zip(items, visitor.answer(items, known), strict=True):
+            if reply.body["feedback"]:
+                known[where(item)] = reply.body["feedback"]["expected"]
+        answers = [
+            {"number": item["number"], "answer": known.get(where(item), "yes")} for item in items
+        ]
+        ends.append(visitor.call("finish", {"answers": answers}))
+        # Another moment, another HIT: what is open does not keep the next try out.
+        models.Sitting.objects.update(until=database_now() - timedelta(seconds=1))
+    assert not known, "nobody has been told what was right"
+    return ends
+
+
+@BOTH
+def test_invented_tries_of_a_test_learn_nothing_and_are_counted(
+    campaign: models.Campaign, settings: Settings, proof: str
+) -> None:
+    """Six of six were admitted, and the second had every answer right."""
+    settings.CHAINBOX_CROWD_PROOF = proof
+    ends = attack(campaign, hit_of_test(campaign), 6)
+    admitted = [reply for reply in ends if reply.status == 200]
+    assert len(admitted) == (0 if proof == "required" else 2)
+    assert all(reply.body["score"] is None for reply in admitted)
+    assert not any(sitting.right == sitting.asked for sitting in models.Sitting.objects.all()), (
+        "no try was better than guessing"
+    )
+
+
+def test_a_try_counts_when_it_is_opened(campaign: models.Campaign) -> None:
+    """Also with proof: whoever gives a test back has seen answers."""
+    hit = hit_of_test(campaign)
+    for number in range(2):
+        reply = Visitor(campaign, hit, test=True).sit("A1", f"REAL{number}", with_acceptance)
+        assert reply.status == 200
+    reply = Visitor(campaign, hit, test=True).sit("A1", "REAL2", with_acceptance)
+    assert reply.status == 403
+    assert "as often as it can be taken" in reply.body["message"]
+    # The same assignment again is no other try.
+    assert Visitor(campaign, hit, test=True).sit("A1", "REAL1", with_acceptance).status == 200
+
+
+def test_an_invented_try_keeps_nobody_from_the_test_for_good(
+    campaign: models.Campaign, settings: Settings
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = "none"
+    hit = hit_of_test(campaign)
+    for number in range(2):
+        Visitor(campaign, hit, test=True).sit("A1", f"FAKE{number}")
+        models.Sitting.objects.update(until=database_now() - timedelta(seconds=1))
+    assert Visitor(campaign, hit, test=True).sit("A1", "REAL").status == 403
+    models.Sitting.objects.update(opened_at=database_now() - timedelta(hours=25))
+    assert Visitor(campaign, hit, test=True).sit("A1", "REAL").status == 200
+
+
+def test_without_proof_feedback_comes_with_the_confirmation(
+    campaign: models.Campaign, settings: Settings
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = "none"
+    hit = hit_of_test(campaign)
+    visitor = Visitor(campaign, hit, test=True)
+    opened = visitor.sit("A1", "REAL")
+    assert opened.body["withheld"]
+    items = opened.body["items"]
+    assert all(reply.body["feedback"] is None for reply in visitor.answer(items, {}))
+    assert all(item["feedback"] is None for item in visitor.call("open").body["items"])
+    answers = [{"number": item["number"], "answer": "yes"} for item in items]
+    finished = visitor.call("finish", {"answers": answers})
+    assert (finished.status, finished.body["score"]) == (200, None)
+    assert visitor.call("open").body["score"] is None
+
+    confirm(hit, "A1", "REAL", finished.body["fields"])
+    again = visitor.call("open").body
+    assert again["score"] == {"right": 1, "asked": 2, "needed": 0.8, "passed": False}
+    assert [item["feedback"]["right"] for item in again["items"]] == [True, False]
+
+
+def test_with_proof_feedback_comes_at_once(campaign: models.Campaign) -> None:
+    visitor = Visitor(campaign, hit_of_test(campaign), test=True)
+    opened = visitor.sit("A1", "REAL", with_acceptance)
+    assert not opened.body["withheld"]
+    replies = visitor.answer(opened.body["items"], {})
+    assert [reply.body["feedback"]["right"] for reply in replies] == [True, False]
+
+
+# Leaving names behind
+
+
+@BOTH
+def test_invented_names_are_not_written_down(
+    campaign: models.Campaign, settings: Settings, proof: str
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = proof
+    workers, consents = models.Worker.objects.count(), models.Consent.objects.count()
+    for hit, test in ((hit_of_test(campaign), True), (work_hits(campaign, 1)[0], False)):
+        for number in range(3):
+            Visitor(campaign, hit, test=test).sit(f"A{number}INVENTED", f"FAKE{number}")
+    assert (models.Worker.objects.count(), models.Consent.objects.count()) == (workers, consents)
+    assert not models.WorkerStanding.objects.exists()
+    assert not models.TrustEvent.objects.exists()
+    assert "INVENTED" not in json.dumps(list(models.Sitting.objects.values()), default=str)
+
+
+def test_without_proof_consent_is_noted_when_the_platform_confirms(
+    campaign: models.Campaign, settings: Settings
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = "none"
+    hit = hit_of_test(campaign)
+    visitor = Visitor(campaign, hit, test=True)
+    opened = visitor.sit("A1", "REAL")
+    answers = [{"number": item["number"], "answer": "yes"} for item in opened.body["items"]]
+    # A page that was loaded again need not ask again.
+    assert visitor.load("A1", "REAL") == 200
+    assert visitor.page["consent"] is None
+    finished = visitor.call("finish", {"answers": answers})
+    confirm(hit, "A1", "REAL", finished.body["fields"])
+
+    consent = models.Consent.objects.get()
+    assert (consent.worker.name, consent.guide.topic) == ("A1", "consent")
+    sitting = models.Sitting.objects.get()
+    assert (sitting.known_worker.name, sitting.is_proven) == ("A1", True)
+    assert (sitting.mark, sitting.agreed) == ("", None)
+    assert models.WorkerStanding.objects.get().trust == "testing"
+    assert models.Assignment.objects.get().worker.name == "A1"
+    # And is theirs from then on, whichever HIT they come with.
+    assert visitor.load("A1", "OTHER") == 200
+    assert visitor.page["consent"] is None
+
+
+def test_without_proof_nobody_opens_a_sitting_without_agreeing(
+    campaign: models.Campaign, settings: Settings
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = "none"
+    visitor = Visitor(campaign, hit_of_test(campaign), test=True)
+    visitor.load("A1", "REAL")
+    assert visitor.call("open").status == 403
+    visitor.agree()
+    guide_save(campaign=campaign, topic="consent", source='title = "New"\nparagraphs = ["New."]\n')
+    assert visitor.call("open").body["error"] == "consent", "what they agreed to is another text"
+
+
+def test_a_ticket_of_one_worker_says_nothing_about_another_s_consent(
+    campaign: models.Campaign, settings: Settings
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = "none"
+    hit = hit_of_test(campaign)
+    Visitor(campaign, hit, test=True).sit("A1", "REAL")
+    other = Visitor(campaign, hit, test=True)
+    other.load("A2", "REAL")
+    assert other.page["consent"] is not None
+    assert other.call("open").status == 403
+
+
+# The proof itself
+
+
+def signed(**changes: Any) -> Callable[[dict[str, str]], dict[str, str]]:
+    return lambda query: with_acceptance(query, **changes)
+
+
+def moved(name: str, value: str) -> Callable[[dict[str, str]], dict[str, str]]:
+    """Sign one address, and use the signature with another."""
+    return lambda query: (
+        query | {"acceptance": with_acceptance(query | {name: value})["acceptance"]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("sign", "words"),
+    [
+        (None, "does not show that you have accepted"),
+        (lambda query: query | {"acceptance": ""}, "does not show that you have accepted"),
+        (lambda query: query | {"acceptance": "yes"}, "did not make the address"),
+        (lambda query: query | {"acceptance": "1." * 5000}, "did not make the address"),
+        (lambda query: query | {"acceptance": "1.1.9\x01"}, "did not make the address"),
+        (signed(keys={KEY_ID: "another secret"}), "did not make the address"),
+        (signed(keys={"AKANOTHER": SECRET}), "did not make the address"),
+        (moved("workerId", "A2"), "did not make the address"),
+        (moved("assignmentId", "OTHER"), "did not make the address"),
+        (moved("hitId", "OTHER"), "did not make the address"),
+        (signed(since=timedelta(hours=3), left=-timedelta(minutes=21)), "has run out"),
+    ],
+)
+def test_a_page_without_a_good_claim_is_refused_in_words(
+    campaign: models.Campaign,
+    sign: Callable[[dict[str, str]], dict[str, str]] | None,
+    words: str,
+) -> None:
+    worker_ensure(name="A1")
+    visitor = Visitor(campaign, hit_of_test(campaign), test=True)
+    assert visitor.load("A1", "REAL", sign) == 400
+    assert (visitor.page["mode"], visitor.page["token"]) == ("problem", "")
+    assert words in visitor.page["problem"]["text"]
+    assert "return the HIT" in visitor.page["problem"]["text"]
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        signed(),
+        # Two keys are valid while a requester changes from one to the other.
+        signed(keys={"AKANOTHER": "of the other key", KEY_ID: SECRET}),
+        # The marketplace's clock may be ten minutes from ours.
+        signed(since=timedelta(hours=2), left=-timedelta(minutes=19)),
+        signed(since=-timedelta(minutes=19)),
+    ],
+)
+def test_a_good_claim_opens_the_page(
+    campaign: models.Campaign, sign: Callable[[dict[str, str]], dict[str, str]]
+) -> None:
+    assert Visitor(campaign, hit_of_test(campaign), test=True).sit("A1", "REAL", sign).status == 200
+
+
+def test_without_our_key_nobody_is_believed(campaign: models.Campaign, settings: Settings) -> None:
+    settings.CHAINBOX_CROWD_SECRET = settings.CHAINBOX_CROWD_KEY_ID = ""
+    sign = signed(keys={"": ""})
+    assert Visitor(campaign, hit_of_test(campaign), test=True).load("A1", "REAL", sign) == 400
+
+
+def test_a_ticket_from_before_proof_was_asked_for(
+    campaign: models.Campaign, settings: Settings
+) -> None:
+    hit = hit_of_test(campaign)
+    settings.CHAINBOX_CROWD_PROOF = "none"
+    visitor = Visitor(campaign, hit, test=True)
+    visitor.load("A1", "FAKE")
+    settings.CHAINBOX_CROWD_PROOF = "required"
+    for name, body in (("consent", {"version": 1}), ("open", {})):
+        reply = visitor.call(name, body)
+        assert reply.status == 400
+        assert "does not show that you have accepted" in reply.body["message"]
+    assert not models.Worker.objects.exists()
+
+
+def test_an_acceptance_runs_out_while_the_page_is_open(campaign: models.Campaign) -> None:
+    workers_trusted(campaign, ["A1"])
+    offered(campaign, Stage.LINKS, "WORK", places=1)
+    over = accepted(since=timedelta(hours=3), left=-timedelta(minutes=21))
+    with pytest.raises(SittingRefusedError, match="has run out"):
+        sitting_open(claim=claim_of(campaign, hit_id="WORK", acceptance=over))
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "proof", "warned"),
+    [
+        ("https://mturk-requester.us-east-1.amazonaws.com", "required", ["hits.W002"]),
+        ("https://mturk-requester.us-east-1.amazonaws.com", "none", []),
+        ("https://chainbox.example.org/marketplace/api", "required", []),
+        ("https://chainbox.example.org/marketplace/api", "none", ["hits.W003"]),
+    ],
+)
+def test_an_operator_is_warned_of_the_wrong_setting(
+    settings: Settings, endpoint: str, proof: str, warned: list[str]
+) -> None:
+    settings.MARKETPLACE_URL = "https://chainbox.example.org/marketplace/api"
+    settings.CHAINBOX_CROWD_ENDPOINT, settings.CHAINBOX_CROWD_PROOF = endpoint, proof
+    assert [message.id for message in proof_check()] == warned
+
+
+# Replaying an address
+
+
+def give_back(hit_id: str, assignment: str, type_: str = "AssignmentReturned") -> None:
+    at = database_now().replace(microsecond=0)
+    events_take(events=[PlatformEvent(type=type_, hit_id=hit_id, assignment_id=assignment, at=at)])
+
+
+@pytest.mark.parametrize("event", ["AssignmentReturned", "AssignmentAbandoned"])
+@BOTH
+def test_an_old_address_holds_nothing_after_the_hit_was_given_back(
+    campaign: models.Campaign, settings: Settings, proof: str, event: str
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = proof
+    workers_trusted(campaign, ["A1", "A2"])
+    (hit,) = work_hits(campaign, 1)
+    long_ago = signed(since=timedelta(minutes=5))
+    assert Visitor(campaign, hit).sit("A1", "PLACE", long_ago).status == 200
+    models.Sitting.objects.update(opened_at=database_now() - timedelta(minutes=4))
+    give_back(hit, "PLACE", event)
+    assert (held(), models.Sitting.objects.get().status) == (0, SittingStatus.LAPSED)
+
+    reply = Visitor(campaign, hit).sit("A1", "PLACE", long_ago)
+    assert reply.status == 404
+    assert "was given back" in reply.body["message"]
+    assert held() == 0
+    # Whoever accepts it next is served, were it the same worker with the same id.
+    later = signed(since=-timedelta(seconds=2))
+    accepted_event = PlatformEvent(
+        type="AssignmentAccepted",
+        hit_id=hit,
+        assignment_id="PLACE",
+        at=database_now() + timedelta(seconds=2),
+    )
+    events_take(events=[accepted_event])
+    assert Visitor(campaign, hit).sit("A1", "PLACE", later).status == 200
+    assert held() > 0
+
+
+def test_an_address_that_was_never_opened_is_dead_too_once_given_back(
+    campaign: models.Campaign,
+) -> None:
+    workers_trusted(campaign, ["A1"])
+    (hit,) = work_hits(campaign, 1)
+    give_back(hit, "PLACE")
+    long_ago = signed(since=timedelta(minutes=5))
+    assert Visitor(campaign, hit).sit("A1", "PLACE", long_ago).status == 404
+
+
+# Cost
+
+
+@BOTH
+def test_statements_do_not_grow_with_what_others_have_opened(
+    campaign: models.Campaign, settings: Settings, proof: str
+) -> None:
+    settings.CHAINBOX_CROWD_PROOF = proof
+
+    campaign_settings_change(
+        campaign=campaign,
+        questions_per_hit={stage.value: 2 for stage in Stage},
+        crowd=CrowdSettings(check_share=0.0),
+    )
+    trusted = [f"A{number}TRUSTED" for number in range(4)]
+    workers_trusted(campaign, trusted)
+    hits = work_hits(campaign, len(trusted))
+
+    def statements(visitor: Visitor, name: str) -> int:
+        visitor.load(name, f"of-{name}", with_acceptance)
+        visitor.agree()
+        with CaptureQueriesContext(connection) as queries:
+            assert visitor.call("open").status == 200
+        return len(queries)
+
+    tests = [
+        statements(Visitor(campaign, hit_of_test(campaign), test=True), f"A{number}NEW")
+        for number in range(4)
+    ]
+    work = [
+        statements(Visitor(campaign, hit), name) for hit, name in zip(hits, trusted, strict=True)
+    ]
+    assert len(set(tests)) == len(set(work)) == 1
