@@ -110,7 +110,7 @@ def driven() -> set[tuple[str, str | None]]:
     """Return what the tests say they drive: operations with an error code, or None for success."""
     found: set[tuple[str, str | None]] = set()
     for file in sorted(Path(__file__).parent.glob("test_operations_*.py")):
-        module = importlib.import_module(f"tests.marketplace.{file.stem}")
+        module = importlib.import_module(f"tests.marketplace.api.{file.stem}")
         for name, test in inspect.getmembers(module, inspect.isfunction):
             for mark in getattr(test, "pytestmark", []) if name.startswith("test_") else []:
                 if mark.name == "operation":

@@ -42,7 +42,7 @@ def _new_outage(monkeypatch: pytest.MonkeyPatch) -> None:
     """What one test finds out about its Redis is not true of the next one's."""
     known = Outage()
     for module in ("redis_service", "cache", "waking"):
-        monkeypatch.setattr(f"config.{module}.outage", known)
+        monkeypatch.setattr(f"common.{module}.outage", known)
 
 
 @pytest.fixture(params=["gone", "silent"])
