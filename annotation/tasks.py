@@ -68,7 +68,7 @@ def crowd_sweep() -> None:
     for campaign in campaigns_launched():
         with _alone(f"marking starving questions of {campaign}"):
             starving_mark(campaign=campaign)
-        with _alone(f"reviewing verification questions of {campaign}"):
+        with _alone(f"reviewing gold questions of {campaign}"):
             gold_review(campaign=campaign)
 
 

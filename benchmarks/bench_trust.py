@@ -157,7 +157,7 @@ def delay(stage: Stage, good_checks: int) -> str:
 def doubts(stage: Stage, since: DoubtSince) -> str:
     """Return what is doubted of a worker who turns to answers at random after 100 checks.
 
-    For Drawing every box is a check. Of verification questions there is one after every so many
+    For Drawing every box is a check. Of gold questions there is one after every so many
     judgments.
     """
     crowd: CrowdSettings = replace(SETTINGS.crowd, doubt_since=since)

@@ -1,4 +1,4 @@
-"""Verification questions: to look at, and to retire one that is no good."""
+"""Gold questions: to look at, and to retire one that is no good."""
 
 from django import forms
 from django.contrib import admin
@@ -52,7 +52,7 @@ class GoldQuestionAdmin(ReadOnlyAdmin):
             rows.filter(retired_at=None),
             action="retire",
             form_class=RetireForm,
-            title="Retire verification questions",
+            title="Retire gold questions",
             button="Retire",
             done="retired",
             do=lambda gold, given: gold_retire(gold=gold, reason=given["reason"]),

@@ -102,7 +102,7 @@ def finished_reply(sitting: models.Sitting) -> wire.Finished:
 def form_fields(sitting: models.Sitting) -> dict[str, str]:
     """Return what the platform's form holds: the answers, so that either side can lose them.
 
-    By number only: what a question is about would tell which of them are verification questions.
+    By number only: what a question is about would tell which of them are gold questions.
     """
     answers = []
     for row in sitting.questions.exclude(answer="").order_by("number"):

@@ -1,4 +1,4 @@
-"""What the commands about verification questions share."""
+"""What the commands about gold questions share."""
 
 import argparse
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def add_stages(parser: argparse.ArgumentParser) -> None:
         choices=[stage.value for stage in GOLD_STAGES],
         default=[stage.value for stage in GOLD_STAGES],
         metavar="STAGE",
-        help="default: all that have verification questions",
+        help="default: all that have gold questions",
     )
 
 
@@ -59,6 +59,6 @@ def summary(campaign: Campaign) -> str:
     """Say how many there are, and what a launch still lacks."""
     available = gold_available(campaign)
     problems = launch_problems(available, settings_of(campaign))
-    lines = ["Verification questions in use, of images with a photo:", counts_table(available)]
+    lines = ["Gold questions in use, of images with a photo:", counts_table(available)]
     lines += [f"Too few for a launch: {problem}." for problem in problems]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Verification questions: questions whose answer is known."""
+"""Gold questions: questions whose answer is known."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -10,7 +10,7 @@ from annotation.pipeline.protocol.questions import Stage
 
 
 class GoldQuestion(models.Model):
-    """A verification question of a stage. Retired ones stay: answers point at them."""
+    """A gold question of a stage. Retired ones stay: answers point at them."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="gold")
     stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])

@@ -120,14 +120,14 @@ class SittingQuestion(models.Model):
     sitting = models.ForeignKey(Sitting, on_delete=models.PROTECT, related_name="questions")
     number = models.PositiveSmallIntegerField()
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
-    # The question's key within its image; empty in a test and of a verification question.
+    # The question's key within its image; empty in a test and of a gold question.
     key = models.CharField(max_length=60, blank=True)
-    # The verification question that this is, if it is one, and whether it was answered right.
+    # The gold question that this is, if it is one, and whether it was answered right.
     gold = models.ForeignKey(
         GoldQuestion, null=True, blank=True, on_delete=models.PROTECT, related_name="askings"
     )
     right = models.BooleanField(null=True, blank=True)
-    # The sitting's worker, of a verification question only: nobody gets the same one twice.
+    # The sitting's worker, of a gold question only: nobody gets the same one twice.
     checked_worker = models.ForeignKey(
         Worker, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )

@@ -25,7 +25,7 @@ from annotation.pipeline.protocol.questions import (
 from annotation.pipeline.protocol.state import ImageState, accepted_boxes
 from annotation.simulation.answer_key import AnswerKey
 
-# Average worker quality on verification questions (supplement, Table 1). For Drawing the table
+# Average worker quality on gold questions (supplement, Table 1). For Drawing the table
 # gives the share of boxes that passed Quality, 82.4%.
 QUALITY: dict[Stage, float] = {
     Stage.LINKS: 0.906,

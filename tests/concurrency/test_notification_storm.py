@@ -255,7 +255,7 @@ class Office:
 
 
 def checked(folder: Path) -> models.Campaign:
-    """Make a campaign in whose sittings half are verification questions, few, for all workers."""
+    """Make a campaign in whose sittings half are gold questions, few, for all workers."""
     names = [f"image-{number}" for number in range(IMAGES)]
     campaign = small_campaign(folder, names)
     golds = [link_gold(name, answer) for name in names[:10] for answer in (YES, NO)]

@@ -246,7 +246,7 @@ def test_approval_can_wait_for_a_researchers_word(tmp_path: Path) -> None:
     assert (approve.next_try_at - approve.created_at).total_seconds() > 23 * 3600
 
 
-def test_probation_is_verification_questions_only_and_ends_in_trust(tmp_path: Path) -> None:
+def test_probation_is_gold_questions_only_and_ends_in_trust(tmp_path: Path) -> None:
     crowd = CrowdSettings(probation_items=20, probation_limit=30)
     campaign = checked_campaign(tmp_path, 20, crowd)
     newcomer(campaign, "A1")

@@ -60,7 +60,7 @@ def call(name: str, token: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def a_sitting(images: int) -> dict[str, int]:
-    """Open, load again and submit a sitting of ten, verification questions among them."""
+    """Open, load again and submit a sitting of ten, gold questions among them."""
     campaign = campaign_with_images(images, name=f"of {images}")
     models.Image.objects.filter(campaign=campaign).update(file="photos/some.jpg")
     campaign_settings_change(campaign=campaign, crowd=CrowdSettings(check_share=0.2))

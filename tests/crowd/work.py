@@ -1,4 +1,4 @@
-"""A campaign with verification questions, and workers at its HITs, for tests of the requester."""
+"""A campaign with gold questions, and workers at its HITs, for tests of the requester."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ from tests.web.work.task_pages import agree, an_answer, claim_of
 def checked_campaign(
     folder: Path, images: int = 12, crowd: CrowdSettings | None = None
 ) -> models.Campaign:
-    """Make a campaign whose Links stage has two verification questions an image.
+    """Make a campaign whose Links stage has two gold questions an image.
 
     Who is trusted gets none of them, which would come by lot, unless `crowd` says otherwise.
     """
@@ -50,7 +50,7 @@ def link_gold(image: str, answer: str) -> Gold:
 
 
 def right_answers(sitting: models.Sitting, wrong: Sequence[int] = ()) -> dict[int, Answer]:
-    """Answer verification questions rightly, but for the numbers in `wrong`; others yes."""
+    """Answer gold questions rightly, but for the numbers in `wrong`; others yes."""
     stage = Stage(sitting.stage)
     answers = {}
     for row in sitting.questions.select_related("gold").filter(released_at=None):

@@ -1,4 +1,4 @@
-"""Verification questions made of the public val images."""
+"""Gold questions made of the public val images."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What people write: guides in TOML, and verification questions."""
+"""What people write: guides in TOML, and gold questions."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Verification questions from elsewhere: files that people write, and releases."""
+"""Gold questions from elsewhere: files that people write, and releases."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -92,7 +92,7 @@ def gold_import_release(
     dry_run: bool = False,
     done: Callable[[], None] = lambda: None,
 ) -> Imported:
-    """Make verification questions of a release, about those of its images that are ours.
+    """Make gold questions of a release, about those of its images that are ours.
 
     It is bad if one of them is another image here than there. `done` is called after each image.
     The questions are made before the transaction, which only stores them.

@@ -1,4 +1,4 @@
-"""Verification questions: taking them in, making them of what is sure, retiring them."""
+"""Gold questions: taking them in, making them of what is sure, retiring them."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ IMAGES_AT_ONCE = 100
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """A verification question that cannot be one, and why."""
+    """A gold question that cannot be one, and why."""
 
     gold: Gold
     why: str
@@ -65,7 +65,7 @@ class Stored(msgspec.Struct, frozen=True):
 
 
 def gold_store(*, campaign: models.Campaign, golds: Iterable[Gold]) -> Stored:
-    """Store verification questions; those that make no sense for their image are refused.
+    """Store gold questions; those that make no sense for their image are refused.
 
     Again the same question: it is there once. One that was retired stays so.
     """
@@ -85,7 +85,7 @@ def store_batch(
     images: Mapping[str, models.Image],
     now: datetime | None = None,
 ) -> Stored:
-    """Store verification questions about these images, which come with their states."""
+    """Store gold questions about these images, which come with their states."""
     now = now or database_now()
     answers = dict(
         models.GoldQuestion.objects.filter(
@@ -136,7 +136,7 @@ def _row(
 
 
 def gold_retire(*, gold: models.GoldQuestion, reason: str) -> None:
-    """Ask this verification question no more; answers that are under way still count."""
+    """Ask this gold question no more; answers that are under way still count."""
     models.GoldQuestion.objects.filter(pk=gold.pk, retired_at=None).update(
         retired_at=Now(), retired_reason=reason[:200]
     )
@@ -156,7 +156,7 @@ def gold_make(
     lot: str = "",
     done: Callable[[], None] = lambda: None,
 ) -> Counts:
-    """Make verification questions of what is sure; return how many of each stage and answer.
+    """Make gold questions of what is sure; return how many of each stage and answer.
 
     Of chains that came with an accepted import, that a reviewer settled or on which all agree; or
     of the answer key. Images come by lot, the same ones for the same `lot`, until each answer has
@@ -215,7 +215,7 @@ def _known(image: models.Image, from_answer_key: bool) -> Iterator[KnownImage]:
         yield known_annotation(image.name, state, annotation)
     except FactRefusedError as error:
         # A reviewer has cut the phrases anew since.
-        log.warning("no verification question of %s: %s", image.name, error)
+        log.warning("no gold question of %s: %s", image.name, error)
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -1,4 +1,4 @@
-"""Which verification questions are still wanted, while they are made image after image."""
+"""Which gold questions are still wanted, while they are made image after image."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ class Making:
 
 
 class There:
-    """The verification questions that an image has."""
+    """The gold questions that an image has."""
 
     def __init__(self) -> None:
         self.keys: set[str] = set()

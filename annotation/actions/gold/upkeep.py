@@ -1,4 +1,4 @@
-"""Keeping verification questions good and many: by what their answers say of them."""
+"""Keeping gold questions good and many: by what their answers say of them."""
 
 from collections.abc import Collection
 from secrets import token_hex
@@ -60,7 +60,7 @@ def gold_review(*, campaign: models.Campaign) -> Reviewed:
 
 
 def gold_top_up(*, campaign: models.Campaign) -> Counts:
-    """Make verification questions for launched stages in which some answer has too few."""
+    """Make gold questions for launched stages in which some answer has too few."""
     supplies = models.StageSupply.objects.filter(campaign=campaign)
     launched = set(supplies.exclude(status=SupplyStatus.PAUSED).values_list("stage", flat=True))
     stages = [stage for stage in GOLD_STAGES if stage.value in launched]

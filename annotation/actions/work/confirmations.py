@@ -259,7 +259,7 @@ def sitting_confirm(*, sitting: models.Sitting) -> Confirmed:
 
 
 def _checks_note(sitting: models.Sitting) -> Standing:
-    """Hold the answers to verification questions against what is known; return the standing."""
+    """Hold the answers to gold questions against what is known; return the standing."""
     stage = Stage(sitting.stage)
     rows = list(
         sitting.questions.select_related("gold")

@@ -27,10 +27,10 @@ TRIES = 5
 
 
 def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.SittingQuestion]:
-    """Fill a locked new sitting with questions, verification questions among them; return them.
+    """Fill a locked new sitting with questions, gold questions among them; return them.
 
     The database's constraint decides who gets what: never two live leases of one question. If
-    there is nothing to ask that counts, a trusted worker gets no verification questions either.
+    there is nothing to ask that counts, a trusted worker gets no gold questions either.
     """
     stage = Stage(sitting.stage)
     settings = settings_of(sitting.campaign)
@@ -39,7 +39,7 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
     seed = salted_hmac("chainbox.mixing", str(sitting.pk), algorithm="sha256").hexdigest()
     checks = checks_wanted(stage, trust, size, settings.crowd, seed)
     gold = gold_for(sitting.campaign, stage, sitting.known_worker, checks, seed) if checks else []
-    # Where verification questions run out, trusted workers get real ones instead; nobody else.
+    # Where gold questions run out, trusted workers get real ones instead; nobody else.
     choosing = _Choosing(sitting)
     wanted = size - (len(gold) if trust is Trust.TRUSTED else checks)
     chosen = choosing.choose(wanted, {one.image_id for one in gold})
@@ -113,14 +113,14 @@ def _insert(
             sorted(rows, key=lambda row: (row.image_id, row.key)), ignore_conflicts=True
         )
         questions = sitting_questions(sitting)
-        # A verification question that the worker got in another sitting this moment is not made
+        # A gold question that the worker got in another sitting this moment is not made
         # up for.
         leased = {(question.image_id, question.key) for question in questions}
         lost = [row.number for row in rows if row.key and (row.image_id, row.key) not in leased]
         chosen = choosing.choose(len(lost), {question.image_id for question in questions})
         if not chosen:
             break
-        # At the end they would be known not to be verification questions.
+        # At the end they would be known not to be gold questions.
         rows = [
             _lease(sitting, choice, number) for choice, number in zip(chosen, lost, strict=False)
         ]

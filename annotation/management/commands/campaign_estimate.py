@@ -102,7 +102,7 @@ def render(found: CampaignEstimate, settings: Settings) -> str:
         lines.append(f"{'tests':<14}{dollars(found.tests_cents):>66}")
     lines.append(f"{'all':<14}{dollars(found.total_cents.mean):>66}   {_range(found.total_cents)}")
     lines += [
-        f"The costs hold fees of {settings.crowd.fee_percent}% and verification questions, "
+        f"The costs hold fees of {settings.crowd.fee_percent}% and gold questions, "
         f"{settings.crowd.check_share:.0%} of all.",
         _newcomers(found, settings),
         f"{len(found.seeds)} runs (seeds {found.seeds[0]} to {found.seeds[-1]}), each with "
@@ -117,7 +117,7 @@ def _newcomers(found: CampaignEstimate, settings: Settings) -> str:
         return "They hold nobody's probation: --newcomers N reckons with N new workers."
     return (
         f"They hold the probation of {found.newcomers:,} newcomers at every stage, "
-        f"{settings.crowd.probation_items} verification questions each."
+        f"{settings.crowd.probation_items} gold questions each."
     )
 
 

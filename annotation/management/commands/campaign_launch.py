@@ -15,7 +15,7 @@ from annotation.selectors.crowd.supply import stage_supplies
 class Command(DatabaseCommand):
     help = (
         "Check that a campaign has all that workers need: photos, tests, a consent text, "
-        "verification questions, a budget and a marketplace. Then begin to publish HITs of all "
+        "gold questions, a budget and a marketplace. Then begin to publish HITs of all "
         "stages. If anything is lacking, nothing is published, and what would help is printed "
         "with each problem. What the campaign will cost: campaign_estimate. See docs/trust.md."
     )

@@ -67,7 +67,7 @@ class Command(DatabaseCommand):
                 gold=True,
                 stdout=self.stdout,
             )
-        # It may be from before there were guides or verification questions; what somebody has
+        # It may be from before there were guides or gold questions; what somebody has
         # edited or retired stays.
         if not Guide.objects.filter(campaign__name=campaign).exists():
             call_command("guides_import", DEMO / "guides", campaign=campaign, stdout=self.stdout)

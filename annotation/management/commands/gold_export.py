@@ -1,4 +1,4 @@
-"""manage.py gold_export: a campaign's verification questions, as gold_import reads them."""
+"""manage.py gold_export: a campaign's gold questions, as gold_import reads them."""
 
 import argparse
 from pathlib import Path
@@ -17,7 +17,7 @@ from common.files.whole import whole_file
 
 class Command(DatabaseCommand):
     help = (
-        "Write a campaign's verification questions that are in use to a file, one a line as JSON, "
+        "Write a campaign's gold questions that are in use to a file, one a line as JSON, "
         "to be looked at, edited, or imported elsewhere with gold_import. The file gives all "
         "answers away: keep it from workers."
     )
@@ -44,4 +44,4 @@ class Command(DatabaseCommand):
             ) from None
         except OSError as error:
             raise CommandError(error_words(error)) from error
-        self.stdout.write(f"{path}: {written:,} verification questions.")
+        self.stdout.write(f"{path}: {written:,} gold questions.")

@@ -1,4 +1,4 @@
-"""manage.py gold_import: verification questions from a file, or made of a release."""
+"""manage.py gold_import: gold questions from a file, or made of a release."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ MOST = 500
 
 class Command(DatabaseCommand):
     help = (
-        "Import verification questions: a file with one question a line, as JSON or CSV, or a "
+        "Import gold questions: a file with one question a line, as JSON or CSV, or a "
         "release folder (Sentences, Annotations) with images of the campaign, of which questions "
         "are made. If anything is wrong nothing is imported, unless --skip-bad leaves it out. "
         "Importing again changes nothing. See docs/trust.md."
@@ -55,11 +55,11 @@ class Command(DatabaseCommand):
             )
         if options["dry_run"]:
             self.stdout.write(
-                f"{imported.added:,} verification questions could be added; nothing was "
+                f"{imported.added:,} gold questions could be added; nothing was "
                 "imported, as --dry-run asks."
             )
             return
-        self.stdout.write(f"{imported.added:,} verification questions added.")
+        self.stdout.write(f"{imported.added:,} gold questions added.")
         if imported.known:
             self.stdout.write(f"{imported.known:,} were there already.")
         if bad:

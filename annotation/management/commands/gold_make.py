@@ -1,4 +1,4 @@
-"""manage.py gold_make: verification questions of what is sure in a campaign."""
+"""manage.py gold_make: gold questions of what is sure in a campaign."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ MOST = 500
 
 class Command(DatabaseCommand):
     help = (
-        "Make verification questions of chains that are sure: of an accepted import, settled by a "
+        "Make gold questions of chains that are sure: of an accepted import, settled by a "
         "reviewer, or unanimous. Images come by lot. Doing it again adds only what has become "
         "sure since, and replaces what was retired. See docs/trust.md."
     )
@@ -57,5 +57,5 @@ class Command(DatabaseCommand):
         )
         progress.finish()
         added = sum(count for counts in made.values() for count in counts.values())
-        self.stdout.write(f"{added:,} verification questions made.")
+        self.stdout.write(f"{added:,} gold questions made.")
         self.stdout.write(summary(campaign))

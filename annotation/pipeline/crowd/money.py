@@ -93,7 +93,7 @@ def estimate(
 ) -> Estimate:
     """Return the costs of a campaign that took so many judgments a stage in simulated runs.
 
-    A HIT's questions are judgments but for the verification questions among them. `newcomers`
+    A HIT's questions are judgments but for the gold questions among them. `newcomers`
     workers go through probation at every stage first; theirs costs the same in every run.
     """
     if not runs:

@@ -1,4 +1,4 @@
-"""Files of verification questions that people write, and writing what can be read back.
+"""Files of gold questions that people write, and writing what can be read back.
 
 One question a line, as JSON, or as a row of a CSV file: see docs/trust.md.
 """
@@ -33,7 +33,7 @@ Phrase = str | tuple[int, int]
 
 
 class GoldLineError(ValueError):
-    """A line is no verification question about its image; the message says why."""
+    """A line is no gold question about its image; the message says why."""
 
 
 class GoldCaption(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -44,7 +44,7 @@ class GoldCaption(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
 
 
 class WrittenGold(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A verification question as people write it; the fields are those of a guide's lessons."""
+    """A gold question as people write it; the fields are those of a guide's lessons."""
 
     stage: Stage
     image: str
@@ -207,7 +207,7 @@ def _parts(text: str) -> list[str]:
 
 
 def gold_of(written: WrittenGold, state: ImageState) -> Gold:
-    """Return the verification question; GoldLineError if the image is not like that."""
+    """Return the gold question; GoldLineError if the image is not like that."""
     listed = tuple(caption.number for caption in written.captions)
     if len(set(listed)) < len(listed):
         raise GoldLineError("a caption is listed twice: put its phrases together")

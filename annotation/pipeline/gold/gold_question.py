@@ -1,4 +1,4 @@
-"""Verification questions: questions whose answer is known, hidden among the others."""
+"""Gold questions: questions whose answer is known, hidden among the others."""
 
 import hashlib
 import math
@@ -66,9 +66,9 @@ def is_right(gold: Gold, answer: Answer) -> bool:
 
 
 def gold_problem(gold: Gold, state: ImageState) -> str | None:
-    """Say in plain words why this is no verification question about this image."""
+    """Say in plain words why this is no gold question about this image."""
     if gold.stage not in GOLD_STAGES:
-        return "Box Drawing has no verification questions: boxes are judged by Quality"
+        return "Box Drawing has no gold questions: boxes are judged by Quality"
     if gold.answer not in ANSWERS[gold.stage]:
         known = ", ".join(ANSWERS[gold.stage])
         return f"the answer {gold.answer!r} is none of {gold.stage.value}; there are: {known}"
@@ -131,7 +131,7 @@ def _shape_problem(gold: Gold, state: ImageState) -> str | None:
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A verification question that is in use, by its number; `uses` by whomever.
+    """A gold question that is in use, by its number; `uses` by whomever.
 
     `is_judged`: the worker has answered real questions of the stage about the image.
     """
@@ -144,7 +144,7 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 def choose_gold(offers: Iterable[Offer], seen: Collection[int], count: int, seed: str) -> list[int]:
-    """Return up to `count` numbers of a stage's verification questions for a worker.
+    """Return up to `count` numbers of a stage's gold questions for a worker.
 
     Never one they have seen. Each answer as often as the others, as far as there are any, so that
     the same answer to everything fails; among those with the same answer the least used, by lot,
@@ -192,19 +192,19 @@ def _in_turn(groups: list[list[Offer]], count: int) -> list[Offer]:
 
 
 def launch_problems(available: Mapping[Stage, Mapping[str, int]], settings: Settings) -> list[str]:
-    """Say which stages lack verification questions; `available` counts them by answer."""
+    """Say which stages lack gold questions; `available` counts them by answer."""
     problems = []
     needed = settings.crowd.gold_needed
     for stage in GOLD_STAGES:
         counts = available.get(stage, {})
         total = sum(counts.values())
         if total < needed:
-            problems.append(f"{stage.value} has {total} verification questions and needs {needed}")
+            problems.append(f"{stage.value} has {total} gold questions and needs {needed}")
             continue
         lacking = [answer for answer in ANSWERS[stage] if not counts.get(answer)]
         if lacking:
             problems.append(
-                f"{stage.value} has no verification question with the answer {' or '.join(lacking)}"
+                f"{stage.value} has no gold question with the answer {' or '.join(lacking)}"
             )
     return problems
 
@@ -213,7 +213,7 @@ def launch_problems(available: Mapping[Stage, Mapping[str, int]], settings: Sett
 
 
 class GoldAnswer(msgspec.Struct, frozen=True):
-    """How a worker did on a verification question, and the share of all checks they got right."""
+    """How a worker did on a gold question, and the share of all checks they got right."""
 
     right: bool
     accuracy: float
@@ -224,7 +224,7 @@ DISPUTED_FROM = 5
 
 
 def is_leaked(answers: Sequence[GoldAnswer], crowd: CrowdSettings) -> bool:
-    """Tell whether a verification question seems to be known: retire it.
+    """Tell whether a gold question seems to be known: retire it.
 
     The latest answers, oldest first, are all right, at least as many as the setting says, and
     from these workers that many right ones in a row would have been improbable. Easy questions go

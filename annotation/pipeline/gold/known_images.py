@@ -1,4 +1,4 @@
-"""Chains and boxes of an image that are known for sure: what verification questions are made of."""
+"""Chains and boxes of an image that are known for sure: what gold questions are made of."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""Making verification questions from what is known of an image.
+"""Making gold questions from what is known of an image.
 
 Only what nobody would argue about: a question that good workers get wrong costs them their trust.
 """
@@ -43,7 +43,7 @@ MOST_BOXES = 6
 def make_gold(
     known: KnownImage, stage: Stage, settings: Settings, seed: str, per_answer: int = PER_ANSWER
 ) -> list[Gold]:
-    """Return verification questions of a stage about an image, few of each answer.
+    """Return gold questions of a stage about an image, few of each answer.
 
     The same seed gives the same ones, and with a larger `per_answer` more after those. Drawing
     has none.

@@ -1,4 +1,4 @@
-"""Mixing: how many of a sitting's questions are verification questions, and that none shows it.
+"""Mixing: how many of a sitting's questions are gold questions, and that none shows it.
 
 Every draw comes from the seed, which must hold something that workers cannot know: the rules are
 public.
@@ -20,7 +20,7 @@ LOOKED_AT_PER_WANTED = 4
 
 
 def checks_wanted(stage: Stage, trust: Trust, size: int, crowd: CrowdSettings, seed: str) -> int:
-    """Return how many of a sitting's questions are to be verification questions.
+    """Return how many of a sitting's questions are to be gold questions.
 
     2% of ten questions is a fifth of one: one sitting in five, by lot, has one. So the share is
     right in the long run, and no sitting tells anything about the next. Drawing has none.
@@ -42,7 +42,7 @@ def spread(
 ) -> list[T]:
     """Return that many of the questions, the first ones, but of other images before the same again.
 
-    A verification question is nearly always the only one about its image: so must the others be.
+    A gold question is nearly always the only one about its image: so must the others be.
     `images` are those that the sitting has already. No more is read than it takes.
 
     >>> spread(["a1", "a2", "b1", "c1"], lambda question: ord(question[0]), 3)

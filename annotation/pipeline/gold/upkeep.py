@@ -1,4 +1,4 @@
-"""Keeping verification questions good: what answers say of them, what they rest on, how many."""
+"""Keeping gold questions good: what answers say of them, what they rest on, how many."""
 
 import math
 

@@ -41,7 +41,7 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Checked items after which probation may end, and after which it does end, well or not.
     probation_items: int = 30
     probation_limit: int = 60
-    # The share of a sitting's questions that are verification questions.
+    # The share of a sitting's questions that are gold questions.
     probation_check_share: float = 1.0
     check_share: float = 0.02
     # Trust is lost when, by the latest checks, as many as the window holds, the probability that
@@ -56,7 +56,7 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Workers learn their accuracy after so many checked items, and not in between.
     show_accuracy_every: int = 10
 
-    # Verification questions that each stage needs before launch; Drawing needs none.
+    # Gold questions that each stage needs before launch; Drawing needs none.
     gold_needed: int = 60
     # One is leaked when at least so many in a row were right and that was less likely than this.
     gold_leak_answers: int = 20
@@ -239,7 +239,7 @@ def _crowd_problem(crowd: CrowdSettings) -> str | None:
             f"{crowd.approval_hours}, not {crowd.auto_approval_hours}"
         )
     if crowd.gold_needed < crowd.probation_items:
-        # No verification question is shown twice: probation could not come to its end.
+        # No gold question is shown twice: probation could not come to its end.
         return (
             f"`crowd.gold_needed` must be at least `crowd.probation_items`, "
             f"{crowd.probation_items}, not {crowd.gold_needed}"

@@ -14,7 +14,7 @@ T = TypeVar("T")
 class Work(msgspec.Struct, Generic[T], frozen=True):
     """One answer of a worker at a stage: a judgment, a check, or, of a box, both."""
 
-    # Whatever names the judgment; None for the answer to a verification question.
+    # Whatever names the judgment; None for the answer to a gold question.
     judgment: T | None = None
     # Whether the check was passed; None if it is none, or for a box not judged yet.
     passed: bool | None = None

@@ -6,7 +6,7 @@
                         revoked ◀─────┘      (a researcher may reinstate)
 
 A standing is a fold of what happened, as an image's state is of its facts. What is checked are
-answers to verification questions; for Drawing, boxes, which pass or fail Quality.
+answers to gold questions; for Drawing, boxes, which pass or fail Quality.
 """
 
 import math
@@ -77,7 +77,7 @@ class FinishedTest(msgspec.Struct, frozen=True, tag="finished_test"):
 
 
 class Checked(msgspec.Struct, frozen=True, tag="checked"):
-    """A verification question was answered, or a box of the worker's was judged."""
+    """A gold question was answered, or a box of the worker's was judged."""
 
     right: bool
 
@@ -235,7 +235,7 @@ def _checked(standing: Standing, right: bool, stage: Stage, settings: Settings) 
 
 
 def _revoked(standing: Standing, reason: str) -> Standing:
-    # Now the worker may know all: there are no more verification questions to give away.
+    # Now the worker may know all: there are no more gold questions to give away.
     return replace(standing, trust=Trust.REVOKED, told=standing.now, reason=reason)
 
 

@@ -150,10 +150,10 @@ def _gold(campaign: models.Campaign, settings: Settings) -> LaunchCheck:
             f"or make some of finished annotation: {_command(campaign, 'gold_make')}",
         ]
     if settings.crowd.check_share >= 1:
-        problems.append("with crowd.check_share 1 all questions are verification questions")
+        problems.append("with crowd.check_share 1 all questions are gold questions")
         fixes.append(_command(campaign, "campaign_settings", "crowd.check_share=0.02"))
     return LaunchCheck(
-        what="Verification questions",
+        what="Gold questions",
         found=", ".join(
             f"{stage.value} {sum(available.get(stage, {}).values())}" for stage in GOLD_STAGES
         ),

@@ -1,4 +1,4 @@
-"""Verification questions: how many there are, and which a worker gets."""
+"""Gold questions: how many there are, and which a worker gets."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,14 +14,14 @@ READ_PER_WANTED = 4
 
 
 def gold_in_use(campaign: models.Campaign) -> QuerySet[models.GoldQuestion]:
-    """Return the verification questions that can be asked: not retired, and the photo is there."""
+    """Return the gold questions that can be asked: not retired, and the photo is there."""
     return models.GoldQuestion.objects.filter(
         campaign=campaign, retired_at=None, image__withdrawn_at=None
     ).exclude(image__file="")
 
 
 def gold_available(campaign: models.Campaign) -> dict[Stage, dict[str, int]]:
-    """Count the verification questions that can be asked, by stage and answer. One statement."""
+    """Count the gold questions that can be asked, by stage and answer. One statement."""
     found: dict[Stage, dict[str, int]] = {}
     counts = gold_in_use(campaign).values_list("stage", "answer").annotate(Count("pk"))
     for stage, answer, count in counts.order_by("stage", "answer"):
@@ -32,11 +32,11 @@ def gold_available(campaign: models.Campaign) -> dict[Stage, dict[str, int]]:
 def gold_for(
     campaign: models.Campaign, stage: Stage, worker: models.Worker, count: int, seed: str
 ) -> list[models.GoldQuestion]:
-    """Choose up to `count` verification questions of a stage for a worker, in an order by lot.
+    """Choose up to `count` gold questions of a stage for a worker, in an order by lot.
 
     None that they have been asked before, in a sitting that lapsed even, and none that rests on
     their own judgments. Of images that they have judged at the stage only if there are no others
-    with the answer: it may be the same question, and only a verification question comes again.
+    with the answer: it may be the same question, and only a gold question comes again.
     The seed must hold a secret. One statement, which reads few rows of each answer, the least
     used: whoever hands the questions out counts their uses up.
     """
@@ -72,7 +72,7 @@ def gold_for(
 
 
 def _judged(stage: Stage, worker: models.Worker) -> QuerySet[models.Fact]:
-    """Return the worker's judgments at a stage about a verification question's image."""
+    """Return the worker's judgments at a stage about a gold question's image."""
     return models.Fact.objects.filter(
         image=OuterRef("image"), worker=worker, question__startswith=f"{stage.value}/"
     )

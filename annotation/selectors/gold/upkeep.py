@@ -1,4 +1,4 @@
-"""What is known of verification questions in use: how they were answered, what they rest on."""
+"""What is known of gold questions in use: how they were answered, what they rest on."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -17,7 +17,7 @@ MOST = 500
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """How often a verification question was answered right, and how often not."""
+    """How often a gold question was answered right, and how often not."""
 
     gold: int
     right: int
@@ -25,7 +25,7 @@ class Answered(msgspec.Struct, frozen=True):
 
 
 def gold_answered(campaign: models.Campaign) -> list[Answered]:
-    """Count the graded answers to each verification question in use, in one statement."""
+    """Count the graded answers to each gold question in use, in one statement."""
     rows = (
         _askings(campaign)
         .filter(right__isnull=False)

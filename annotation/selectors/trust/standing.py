@@ -27,7 +27,7 @@ def standing_of(campaign: models.Campaign, worker: models.Worker, stage: Stage) 
 def work_of(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> list[Work[Place]]:
     """Return a worker's confirmed answers at a stage, oldest first, in three statements.
 
-    Answers to verification questions are checks; judgments of drawings are both, once judged.
+    Answers to gold questions are checks; judgments of drawings are both, once judged.
     """
     judged = {
         (image_id, key): number

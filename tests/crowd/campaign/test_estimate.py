@@ -90,7 +90,7 @@ def test_newcomers_cost_their_tests_and_their_probation(tmp_path: Path) -> None:
         stage: with_ten.estimate.hits[stage].mean - without.estimate.hits[stage].mean
         for stage in Stage
     }
-    # Thirty verification questions each; drawers draw what is needed.
+    # Thirty gold questions each; drawers draw what is needed.
     assert more == dict.fromkeys(Stage, 30) | {Stage.VERIFICATION: 60, Stage.DRAWING: 0}
     difference = with_ten.total_cents.low - without.total_cents.low
     assert difference == with_ten.tests_cents + sum(

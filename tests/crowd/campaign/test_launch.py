@@ -103,7 +103,7 @@ def test_all_that_is_lacking_is_listed_at_once_with_what_helps(tmp_path: Path) -
         "the guide of drawing has no test questions",
         "manage.py guides_import --campaign 'my rides' FOLDER",
         "the consent text still says [",
-        "links has 0 verification questions and needs 60",
+        "links has 0 gold questions and needs 60",
         "manage.py gold_import --campaign 'my rides' FILE",
         "the budget is $0.00, less than the $0.45 of one HIT",
         "manage.py campaign_settings --campaign 'my rides' crowd.daily_budget_cents=CENTS",
@@ -125,7 +125,7 @@ def test_each_check_looks_at_its_own_thing(ready: models.Campaign) -> None:
 
     assert problems(ready) == []
     assert with_crowd(check_share=1.0) == [
-        "with crowd.check_share 1 all questions are verification questions"
+        "with crowd.check_share 1 all questions are gold questions"
     ]
     assert with_crowd(check_share=0.02, daily_budget_cents=44) == [
         "the budget of a day is $0.44, less than the $0.45 of one HIT"
@@ -133,9 +133,7 @@ def test_each_check_looks_at_its_own_thing(ready: models.Campaign) -> None:
     free = {"price_cents": dict.fromkeys(Stage, 0), "budget_cents": 0, "daily_budget_cents": 0}
     assert with_crowd(**free) == [], "voluntary work needs no budget"
     models.GoldQuestion.objects.filter(stage="requirement", answer="scene").delete()
-    assert problems(fresh(ready)) == [
-        "requirement has no verification question with the answer scene"
-    ]
+    assert problems(fresh(ready)) == ["requirement has no gold question with the answer scene"]
     models.GoldQuestion.objects.all().delete()
     gold_add(ready, each=30)
     with override_settings(

@@ -1,4 +1,4 @@
-"""Which verification questions a worker gets, and that choosing them stays cheap."""
+"""Which gold questions a worker gets, and that choosing them stays cheap."""
 
 from collections import Counter
 from pathlib import Path
@@ -144,7 +144,7 @@ def judge(worker: models.Worker, image: str, question: str) -> None:
 def test_no_image_that_the_worker_has_judged_as_long_as_there_are_others(
     campaign: models.Campaign, worker: models.Worker, names: list[str]
 ) -> None:
-    """A question that comes a second time can only be a verification question."""
+    """A question that comes a second time can only be a gold question."""
     for name in names[:4]:
         judge(worker, name, "links/3-1/1")
     # At another stage, and others' judgments, are no obstacle.

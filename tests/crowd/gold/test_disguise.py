@@ -1,4 +1,4 @@
-"""Verification questions look like the others: each question is about an image of its own."""
+"""Gold questions look like the others: each question is about an image of its own."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Verification questions of what is sure, of files and of releases; and the commands for it."""
+"""Gold questions of what is sure, of files and of releases; and the commands for it."""
 
 import json
 from io import StringIO
@@ -192,10 +192,10 @@ def test_statements_of_making_do_not_grow_with_the_images() -> None:
 def test_gold_make_of_the_answer_key() -> None:
     photographed(campaign_with_images(6))
     out = run("gold_make", from_answer_key=True, images=4)
-    assert "56 verification questions made." in out
+    assert "56 gold questions made." in out
     assert "links         yes 8   no 0" in out
-    assert "Too few for a launch: links has 8 verification questions and needs 60." in out
-    assert "0 verification questions made." in run("gold_make")
+    assert "Too few for a launch: links has 8 gold questions and needs 60." in out
+    assert "0 gold questions made." in run("gold_make")
     assert {row.source for row in models.GoldQuestion.objects.all()} == {"imported"}
 
 
@@ -225,13 +225,13 @@ def test_gold_import_takes_all_or_nothing(tmp_path: Path) -> None:
     assert not models.GoldQuestion.objects.exists()
 
     out = run("gold_import", file, skip_bad=True, dry_run=True)
-    assert "2 verification questions could be added; nothing was imported" in out
+    assert "2 gold questions could be added; nothing was imported" in out
     assert not models.GoldQuestion.objects.exists()
 
     out = run("gold_import", file, skip_bad=True)
-    assert "2 verification questions added.\n2 bad entries left out." in out
+    assert "2 gold questions added.\n2 bad entries left out." in out
     assert {row.source for row in models.GoldQuestion.objects.all()} == {"file"}
-    assert "0 verification questions added.\n2 were there already." in run(
+    assert "0 gold questions added.\n2 were there already." in run(
         "gold_import", file, skip_bad=True
     )
 
@@ -258,7 +258,7 @@ def test_gold_import_of_a_release(tmp_path: Path) -> None:
     for name in ("image-0", "image-1", "not-ours"):
         write_image(folder, released(name))
     out = run("gold_import", folder, stages=["links", "coverage"], most=3)
-    assert "9 verification questions added." in out
+    assert "9 gold questions added." in out
     assert gold_available(models.Campaign.objects.get()) == {
         Stage.LINKS: {YES: 3},
         Stage.COVERAGE: {YES: 3, NO: 3},
@@ -277,7 +277,7 @@ def test_gold_export_is_read_back(tmp_path: Path) -> None:
     gold_make(campaign=campaign)
     before = dict(models.GoldQuestion.objects.values_list("key", "answer"))
     file = tmp_path / "gold.jsonl"
-    assert f"{len(before)} verification questions." in run("gold_export", file)
+    assert f"{len(before)} gold questions." in run("gold_export", file)
     with pytest.raises(CommandError, match="is there already"):
         run("gold_export", file)
     models.GoldQuestion.objects.all().delete()

@@ -1,4 +1,4 @@
-"""Choosing verification questions reads few rows, however many there are."""
+"""Choosing gold questions reads few rows, however many there are."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ IMAGES, GOLD, SITTINGS = 30_000, 100_000, 1_000
 MOST_ROWS = 3_500
 
 # A large campaign, without what choosing does not read. Of two workers' questions every fiftieth
-# was a verification question. One of them has judged a third of the images. An earlier test may
+# was a gold question. One of them has judged a third of the images. An earlier test may
 # have left the database believing that the tables are all but empty.
 FILL = """
     INSERT INTO annotation_image (campaign_id, name, filename, split, width, height, depth, file,

@@ -1,4 +1,4 @@
-"""Verification questions that are leaked, disputed or no longer sure; stages that run low."""
+"""Gold questions that are leaked, disputed or no longer sure; stages that run low."""
 
 from collections.abc import Iterable
 from itertools import count

@@ -1,4 +1,4 @@
-"""Files of verification questions: what they say, what is wrong with them, and writing them."""
+"""Files of gold questions: what they say, what is wrong with them, and writing them."""
 
 from pathlib import Path
 
@@ -147,7 +147,7 @@ def test_no_file_and_no_text(tmp_path: Path) -> None:
         (('"two dogs"', "[7, 9], [8, 9]"), "tokens [8, 9] of caption 1 are marked already"),
         (('"two dogs"', '"two dogs", "a man"'), "links marks 2 phrases, not 3"),
         (('"yes"', '"perhaps"'), "the answer 'perhaps' is none of links; there are: yes, no"),
-        (('"links"', '"drawing"'), "Box Drawing has no verification questions"),
+        (('"links"', '"drawing"'), "Box Drawing has no gold questions"),
     ],
 )
 def test_lines_that_the_image_contradicts(

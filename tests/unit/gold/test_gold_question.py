@@ -1,4 +1,4 @@
-"""Verification questions: made of what is sure, handed out fairly, retired."""
+"""Gold questions: made of what is sure, handed out fairly, retired."""
 
 from collections import Counter
 from random import Random
@@ -385,7 +385,7 @@ def test_grading() -> None:
     assert not is_right(gold, Answer(answer="no" if gold.answer == "yes" else "yes"))
 
 
-def test_what_is_no_verification_question() -> None:
+def test_what_is_no_gold_question() -> None:
     state = park_state()
     links = made(Stage.LINKS)[0]
     cases = {
@@ -478,8 +478,8 @@ def test_launch_needs_enough_of_every_answer() -> None:
     assert launch_problems(enough, SETTINGS) == []
     few = enough | {Stage.LINKS: {"yes": 59}, Stage.QUALITY: {"good": 60}}
     assert launch_problems(few, SETTINGS) == [
-        "links has 59 verification questions and needs 60",
-        "quality has no verification question with the answer bad",
+        "links has 59 gold questions and needs 60",
+        "quality has no gold question with the answer bad",
     ]
     assert len(launch_problems({}, SETTINGS)) == 5
 

@@ -1,4 +1,4 @@
-"""Mixing verification questions into a sitting."""
+"""Mixing gold questions into a sitting."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from annotation.pipeline.trust.standing import Trust
 CROWD = CrowdSettings()
 
 
-def test_in_probation_all_are_verification_questions() -> None:
+def test_in_probation_all_are_gold_questions() -> None:
     for stage in Stage:
         found = checks_wanted(stage, Trust.PROBATION, 10, CROWD, "s")
         assert found == (0 if stage is Stage.DRAWING else 10)

@@ -1,4 +1,4 @@
-"""Keeping verification questions good: what they rest on, and what a release knows of an image."""
+"""Keeping gold questions good: what they rest on, and what a release knows of an image."""
 
 from functools import cache
 

@@ -95,7 +95,7 @@ def test_an_appeal_is_decided(chief: Client, campaign: models.Campaign) -> None:
     assert standing.trust == Trust.REVOKED
 
 
-# Calls, assignments, verification questions
+# Calls, assignments, gold questions
 
 
 def test_only_failed_calls_are_sent_again(chief: Client, campaign: models.Campaign) -> None:
@@ -146,7 +146,7 @@ def test_a_bonus_is_paid_once_for_each_page_that_asks(
     assert models.OutboxCall.objects.filter(operation=Operation.BONUS).count() == 1
 
 
-def test_a_verification_question_is_retired(chief: Client, campaign: models.Campaign) -> None:
+def test_a_gold_question_is_retired(chief: Client, campaign: models.Campaign) -> None:
     row = gold(campaign, image_named(campaign, "first"), 1)
     assert "1 gold question retired." in act(chief, "retire", row, reason="The horse is a mule")
     row.refresh_from_db()

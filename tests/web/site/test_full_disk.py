@@ -147,7 +147,7 @@ def refused(*words: str | Path) -> str:
 
 @pytest.fixture
 def campaigns() -> None:
-    """The demo, once as finished annotation and once with verification questions."""
+    """The demo, once as finished annotation and once with gold questions."""
     quiet = StringIO()
     call_command(
         "corpus_import", DEMO, campaign="done", images=DEMO / "photos", accept=True, stdout=quiet

@@ -45,7 +45,7 @@ def test_a_guide_is_parsed_before_the_transaction(monkeypatch: pytest.MonkeyPatc
     assert not any(noted)
 
 
-def test_verification_questions_are_read_before_the_transaction(tmp_path: Path) -> None:
+def test_gold_questions_are_read_before_the_transaction(tmp_path: Path) -> None:
     campaign = campaign_create(name="rides")
     line = {"stage": "links", "image": "no", "captions": [], "answer": "yes"}
     path = tmp_path / "gold.jsonl"

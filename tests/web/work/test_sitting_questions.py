@@ -177,7 +177,7 @@ def test_statements_do_not_grow_with_the_dataset(tmp_path: Path) -> None:
     counts = []
     for size in (12, 60):
         campaign = small_campaign(tmp_path, [str(n) for n in range(size)], name=f"of {size}")
-        # A verification question, which comes by lot, would take one more.
+        # A gold question, which comes by lot, would take one more.
         campaign_settings_change(campaign=campaign, crowd=CrowdSettings(check_share=0.0))
         claim = claim_of(campaign, worker=f"A{size}")
         agree(claim)
