@@ -13,7 +13,7 @@ from annotation.crowd.registration import hit_type_ensure
 from annotation.crowd.steps import ANNOTATION, Batch, Step, nothing_follows
 from annotation.models import CallStatus, HitStatus, Operation, SittingKind
 from annotation.pipeline.protocol.questions import Stage
-from annotation.selectors.work.sittings import settings_of, task_url
+from annotation.selectors.work.sittings import task_url
 
 SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
@@ -36,7 +36,7 @@ def create_hit(call: models.OutboxCall, batch: Batch) -> Step:
         return Step(ask=lambda: client.hit_get(found), apply=lambda shown: _published(hit, shown))
     hit_type_id = hit_type_ensure(client, hit.terms)
     question = question_of(hit)
-    lifetime = settings_of(call.campaign).crowd.hit_days * _DAY_SECONDS
+    lifetime = call.campaign.settings.crowd.hit_days * _DAY_SECONDS
 
     def ask() -> HitShown:
         try:

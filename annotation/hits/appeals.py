@@ -18,7 +18,6 @@ from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.trust.standing import Trust
 from annotation.selectors.trust.appeals import appeal_standing
 from annotation.selectors.work.guides import stage_guide
-from annotation.selectors.work.sittings import settings_of
 
 LONGEST = 2000
 
@@ -65,7 +64,7 @@ def _about(
     standing: models.WorkerStanding, form: AppealForm | None, refused: str = ""
 ) -> dict[str, Any]:
     stage = Stage(standing.stage)
-    shown = standing_shown(standing.standing, stage, settings_of(standing.campaign))
+    shown = standing_shown(standing.standing, stage, standing.campaign.settings)
     latest = standing.appeals.order_by("-pk").first()
     waiting = latest if latest and latest.decided_at is None else None
     is_lost = standing.trust == Trust.REVOKED

@@ -22,7 +22,6 @@ from annotation.selectors.work.sittings import (
     Graded,
     grade,
     is_explained,
-    settings_of,
     sitting_lessons,
     sitting_score,
     sitting_ways,
@@ -95,7 +94,7 @@ def finished_reply(sitting: models.Sitting) -> wire.Finished:
     if sitting.kind == SittingKind.WORK:
         stage = Stage(sitting.stage)
         standing = standing_of(sitting.campaign, sitting.known_worker, stage)
-        shown = standing_shown(standing, stage, settings_of(sitting.campaign))
+        shown = standing_shown(standing, stage, sitting.campaign.settings)
     return wire.Finished(fields=form_fields(sitting), score=score_shown(sitting), standing=shown)
 
 

@@ -7,7 +7,7 @@ from django.core import signing
 from django.utils.crypto import salted_hmac
 
 from annotation import models
-from annotation.selectors.work.sittings import Claim, settings_of
+from annotation.selectors.work.sittings import Claim
 from common.clock import CLOCK_TOLERANCE_SECONDS
 
 _SALT = "chainbox.hits.ticket"
@@ -32,7 +32,7 @@ def ticket_seconds(campaign: models.Campaign) -> int:
 
     Longer than a sitting, which begins when the worker has read what there is to read.
     """
-    return 2 * settings_of(campaign).sitting_seconds
+    return 2 * campaign.settings.sitting_seconds
 
 
 def ticket_write(claim: Claim, seconds: int) -> str:

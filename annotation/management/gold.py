@@ -7,7 +7,6 @@ from annotation.models import Campaign
 from annotation.pipeline.gold.gold_question import GOLD_STAGES, launch_problems
 from annotation.pipeline.protocol.questions import ANSWERS, Stage
 from annotation.selectors.gold.gold_questions import gold_available
-from annotation.selectors.work.sittings import settings_of
 
 
 def positive(text: str) -> int:
@@ -58,7 +57,7 @@ def counts_table(counts: Mapping[Stage, Mapping[str, int]]) -> str:
 def summary(campaign: Campaign) -> str:
     """Say how many there are, and what a launch still lacks."""
     available = gold_available(campaign)
-    problems = launch_problems(available, settings_of(campaign))
+    problems = launch_problems(available, campaign.settings)
     lines = ["Gold questions in use, of images with a photo:", counts_table(available)]
     lines += [f"Too few for a launch: {problem}." for problem in problems]
     return "\n".join(lines)

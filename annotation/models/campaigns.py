@@ -45,3 +45,9 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now."""
+        assert self.current_settings is not None  # every campaign is made with settings
+        return self.current_settings.settings

@@ -14,7 +14,6 @@ from annotation.pipeline.protocol.facts import AcceptedImport, decode_body
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.protocol.state import ImageState
-from annotation.selectors.work.sittings import settings_of
 from annotation.simulation.answer_key import AnswerKey
 from annotation.simulation.crowd import TYPICAL, Crowd
 from annotation.simulation.guess import guess_annotation, guess_size
@@ -82,7 +81,7 @@ def estimate_make(
     well as that of the crowd. Images without an answer key get one guessed. Writes nothing;
     `step` is called after each image.
     """
-    settings = settings_of(campaign)
+    settings = campaign.settings
     unfinished = _unfinished(campaign)
     if not unfinished:
         raise EstimateError("every image is finished: there is nothing left to ask")

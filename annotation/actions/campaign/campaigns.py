@@ -34,8 +34,7 @@ def campaign_settings_change(*, campaign: Campaign, **changes: Any) -> Settings:
         .select_related("current_settings")
         .get(pk=campaign.pk)
     )
-    assert campaign.current_settings is not None  # every campaign is made with settings
-    current = campaign.current_settings.settings
+    current = campaign.settings
     values = msgspec.to_builtins(current) | changes | {"version": current.version + 1}
     try:
         changed = msgspec.convert(values, Settings)

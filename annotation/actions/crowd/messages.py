@@ -12,7 +12,6 @@ from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.trust.standing import Standing, Trust
 from annotation.selectors.trust.appeals import appeal_url
 from annotation.selectors.work.guides import stage_guide
-from annotation.selectors.work.sittings import settings_of
 from common.clock import database_now
 
 # A message that waits for the worker's first payment is tried after this long all the same.
@@ -29,7 +28,7 @@ class Message(msgspec.Struct, frozen=True):
 def trust_message(standing: models.WorkerStanding, before: Standing, after: Standing) -> Message:
     """Say what has changed for a worker, why, and what they can do."""
     task = _task(standing)
-    crowd = settings_of(standing.campaign).crowd
+    crowd = standing.campaign.settings.crowd
     match after.trust:
         case Trust.PROBATION if before.trust in (Trust.NEW, Trust.TESTING):
             return Message(

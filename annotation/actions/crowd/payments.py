@@ -14,7 +14,6 @@ from annotation.actions.work.leases import sittings_lapse
 from annotation.models import AssignmentStatus, HitStatus, Operation, PaymentKind
 from annotation.pipeline.crowd.money import bonus_cost, campaign_fees
 from annotation.selectors.crowd.hits import LOOK_EVERY
-from annotation.selectors.work.sittings import settings_of
 from common.clock import database_now
 from common.waking import wake
 
@@ -124,7 +123,7 @@ def bonus_queue(*, assignment: models.Assignment, cents: int, reason: str, key: 
         key=f"bonus/{key}",
         assignment=assignment,
         stage=assignment.hit.stage,
-        cents=bonus_cost(cents, campaign_fees(settings_of(campaign))),
+        cents=bonus_cost(cents, campaign_fees(campaign.settings)),
         bonus_cents=cents,
         reason=reason.strip(),
     )

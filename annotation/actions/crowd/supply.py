@@ -28,7 +28,6 @@ from annotation.selectors.crowd.supply import (
     hits_waiting,
     questions_waiting,
 )
-from annotation.selectors.work.sittings import settings_of
 from common.clock import database_now
 from common.waking import wake
 
@@ -83,7 +82,7 @@ def hits_plan(*, campaign: models.Campaign) -> dict[Stage, Change]:
         return {}
     # Under the lock: settings that were changed while we waited count.
     campaign = models.Campaign.objects.select_related("current_settings").get(pk=campaign.pk)
-    settings = settings_of(campaign)
+    settings = campaign.settings
     plan = _Plan(campaign, settings, status, terms_now(campaign=campaign, settings=settings))
     now = database_now()
     waiting = hits_waiting(campaign, now)

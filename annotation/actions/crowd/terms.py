@@ -13,14 +13,13 @@ from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.work.guides import shipped_guide
 from annotation.selectors.work.arrivals import is_proof_required
 from annotation.selectors.work.guides import guide_read, guides_current
-from annotation.selectors.work.sittings import settings_of
 
 TermsByTask = dict[tuple[Stage, SittingKind], models.HitTerms]
 
 
 def terms_of(*, campaign: models.Campaign, stage: Stage, kind: SittingKind) -> models.HitTerms:
     """Return the terms of a stage's HITs as they are now."""
-    return terms_now(campaign=campaign, settings=settings_of(campaign))[stage, kind]
+    return terms_now(campaign=campaign, settings=campaign.settings)[stage, kind]
 
 
 def terms_now(*, campaign: models.Campaign, settings: Settings) -> TermsByTask:

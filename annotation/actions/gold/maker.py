@@ -14,7 +14,6 @@ from annotation.pipeline.gold.maker import make_gold
 from annotation.pipeline.protocol.questions import ANSWERS, Stage
 from annotation.pipeline.protocol.settings import Settings
 from annotation.selectors.gold.gold_questions import gold_available
-from annotation.selectors.work.sittings import settings_of
 
 Counts = dict[Stage, dict[str, int]]
 
@@ -31,7 +30,7 @@ class Making:
         lot: str = "",
     ) -> None:
         self.stages = stages
-        self.settings: Settings = settings_of(campaign)
+        self.settings: Settings = campaign.settings
         self.per_image = per_image
         # The rules are public: who knew the seed could tell the questions.
         self.seed = salted_hmac("annotation.gold", str(campaign.pk)).hexdigest()

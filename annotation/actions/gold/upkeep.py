@@ -21,7 +21,6 @@ from annotation.selectors.gold.upkeep import (
     gold_runs,
     gold_shaken,
 )
-from annotation.selectors.work.sittings import settings_of
 
 LEAKED = "leaked"
 DISPUTED = "disputed"
@@ -44,7 +43,7 @@ def gold_review(*, campaign: models.Campaign) -> Reviewed:
 
     In a constant few statements, however many workers and questions there are.
     """
-    crowd = settings_of(campaign).crowd
+    crowd = campaign.settings.crowd
     leaked, disputed = _by_answers(campaign, crowd)
     outdated = [
         row.pk
@@ -66,7 +65,7 @@ def gold_top_up(*, campaign: models.Campaign) -> Counts:
     stages = [stage for stage in GOLD_STAGES if stage.value in launched]
     if not stages:
         return {}
-    needed = settings_of(campaign).crowd.gold_needed
+    needed = campaign.settings.crowd.gold_needed
     available, seen = gold_available(campaign), gold_most_seen(campaign)
     wanted = {
         stage: wanted_per_answer(needed, seen.get(stage, 0), len(ANSWERS[stage]))

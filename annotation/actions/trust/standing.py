@@ -26,7 +26,6 @@ from annotation.pipeline.trust.standing import (
     follow,
 )
 from annotation.selectors.trust.standing import work_of
-from annotation.selectors.work.sittings import settings_of
 from common.waking import wake
 
 QUALIFICATION = {
@@ -66,7 +65,7 @@ def trust_notes(
     if not new:
         return row.standing
     before = after = row.standing
-    settings = settings_of(campaign)
+    settings = campaign.settings
     for event in new.values():
         after = follow(after, event, stage, settings)
     _events_append(row, new, by)
@@ -130,7 +129,7 @@ def _shake(row: models.WorkerStanding, cause: Stage) -> None:
     campaign, stage, before = row.campaign, Stage(row.stage), row.standing
     event = Shaken(stage=cause)
     key = f"shaken/{uuid.uuid4().hex}"
-    after = follow(before, event, stage, settings_of(campaign))
+    after = follow(before, event, stage, campaign.settings)
     _events_append(row, {key: event})
     _standing_save(row, after)
     _trust_changed(row, before, after, cause=key)
@@ -180,7 +179,7 @@ def _trust_changed(
 def _doubts_plan(
     campaign: models.Campaign, worker: models.Worker, stage: Stage, reason: str
 ) -> None:
-    settings = settings_of(campaign)
+    settings = campaign.settings
     minimum = settings.minimum_performance[stage]
     places = doubtful(work_of(campaign, worker, stage), minimum, settings.crowd)
     models.PendingDoubt.objects.bulk_create(

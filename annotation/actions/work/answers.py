@@ -33,7 +33,6 @@ from annotation.selectors.work.sittings import (
     grade,
     is_explained,
     is_over,
-    settings_of,
     sitting_lessons,
     sitting_questions,
     sitting_ways,
@@ -96,7 +95,7 @@ def _keep_on(sitting: models.Sitting, now: datetime) -> int | None:
     """
     if sitting.is_proven:
         return None
-    longest = sitting.opened_at + timedelta(seconds=settings_of(sitting.campaign).sitting_seconds)
+    longest = sitting.opened_at + timedelta(seconds=sitting.campaign.settings.sitting_seconds)
     sitting.until = min(longest, sitting_until(sitting, now))
     sitting.save(update_fields=["until"])
     return int((sitting.until - now).total_seconds())
@@ -271,4 +270,4 @@ def _score(sitting: models.Sitting, questions: list[models.SittingQuestion]) -> 
     lessons = sitting_lessons(sitting)
     sitting.right = sum(grade(sitting, question, lessons).right for question in questions)
     sitting.asked = len(questions)
-    sitting.needed = settings_of(sitting.campaign).minimum_performance[Stage(sitting.stage)]
+    sitting.needed = sitting.campaign.settings.minimum_performance[Stage(sitting.stage)]

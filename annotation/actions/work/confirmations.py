@@ -29,7 +29,7 @@ from annotation.pipeline.protocol.questions import Stage, question_from_key
 from annotation.pipeline.trust.standing import Checked, FinishedTest, Standing, Trust
 from annotation.pipeline.work.answers import decode_answer, judgment_of
 from annotation.selectors.trust.standing import standing_of
-from annotation.selectors.work.sittings import Claim, claim_proof, settings_of, sitting_score
+from annotation.selectors.work.sittings import Claim, claim_proof, sitting_score
 from common.clock import database_now
 from common.waking import wake
 
@@ -179,7 +179,7 @@ def _decide(hit: models.Hit, assignment: models.Assignment) -> None:
             reason=NO_ANSWERS,
         )
         return
-    hours = settings_of(campaign).crowd.approval_hours
+    hours = campaign.settings.crowd.approval_hours
     call_queue(
         campaign=campaign,
         operation=Operation.APPROVE,
@@ -223,7 +223,7 @@ def _test_over(sitting: models.Sitting) -> None:
         kind=SittingKind.TEST,
         is_proven=True,
     ).count()
-    if taken >= settings_of(sitting.campaign).crowd.test_tries:
+    if taken >= sitting.campaign.settings.crowd.test_tries:
         qualification_queue(
             campaign=sitting.campaign,
             worker=sitting.known_worker,

@@ -17,7 +17,6 @@ from annotation.selectors.gold.gold_questions import gold_for
 from annotation.selectors.work.sittings import (
     Choice,
     questions_choose,
-    settings_of,
     sitting_questions,
 )
 from common.clock import database_now
@@ -33,7 +32,7 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
     there is nothing to ask that counts, a trusted worker gets no gold questions either.
     """
     stage = Stage(sitting.stage)
-    settings = settings_of(sitting.campaign)
+    settings = sitting.campaign.settings
     size = settings.questions_per_hit[stage]
     # The rules are public: what comes by lot needs a secret.
     seed = salted_hmac("chainbox.mixing", str(sitting.pk), algorithm="sha256").hexdigest()

@@ -39,7 +39,6 @@ from annotation.selectors.work.sittings import (
     Empty,
     claim_proof,
     is_over,
-    settings_of,
     sitting_lessons,
     sitting_questions,
     sittings_live,
@@ -372,7 +371,7 @@ def _ways(stage: Stage, settings: Settings) -> str:
 
 def sitting_until(sitting: models.Sitting, now: datetime) -> datetime:
     """Return until when questions are kept that are given out, or handed in, now."""
-    settings = settings_of(sitting.campaign)
+    settings = sitting.campaign.settings
     seconds = settings.sitting_seconds
     if not sitting.is_proven:
         seconds = min(seconds, 60 * settings.crowd.unproven_minutes)

@@ -16,7 +16,6 @@ from annotation.pipeline.protocol.independence import may_answer
 from annotation.pipeline.protocol.questions import Question, Stage, question_from_key
 from annotation.pipeline.protocol.state import NOBODY, ImageState
 from annotation.pipeline.review.doubts import chains_concerned
-from annotation.selectors.work.sittings import settings_of
 from annotation.selectors.work.starved_questions import (
     judges_of,
     questions_starved_since,
@@ -74,7 +73,7 @@ def _anybody(state: ImageState, question: Question, workers: Collection[int]) ->
 
 
 def _review(campaign: models.Campaign, active: dict[Stage, set[int]], now: datetime) -> int:
-    hours = settings_of(campaign).crowd.starved_hours
+    hours = campaign.settings.crowd.starved_hours
     rows = questions_starved_since(campaign, now - timedelta(hours=hours))
     return sum(_send(row, active) for row in rows[:REVIEWS_AT_ONCE])
 

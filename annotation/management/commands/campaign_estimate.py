@@ -13,7 +13,6 @@ from annotation.pipeline.crowd.money import Costs, dollars
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
 from annotation.selectors.crowd.money import campaign_spent
-from annotation.selectors.work.sittings import settings_of
 from annotation.simulation.estimates import CampaignEstimate, EstimateError, estimate_make
 
 
@@ -71,7 +70,7 @@ class Command(DatabaseCommand):
             raise CommandError(f"{error}.") from error
         finally:
             progress.finish()
-        settings = settings_of(campaign)
+        settings = campaign.settings
         self.stdout.write(render(found, settings))
         left = campaign_spent(campaign).left(settings)
         most = found.total_cents.high

@@ -29,8 +29,7 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
-        assert campaign.current_settings is not None  # every campaign is made with settings
-        settings = campaign.current_settings.settings
+        settings = campaign.settings
         changes = read_changes(options["changes"], settings)
         if changes:
             try:

@@ -16,7 +16,6 @@ from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.work.guides import StageGuide, read_consent, shipped_consent, shipped_guide
 from annotation.selectors.gold.gold_questions import gold_available
 from annotation.selectors.work.guides import guide_read, guides_current, lesson_images
-from annotation.selectors.work.sittings import settings_of
 
 # Words that somebody has to fill in: the shipped consent text has some.
 _PLACEHOLDER = re.compile(r"\[[^\]]+\](?!\()")
@@ -42,7 +41,7 @@ class LaunchCheck(msgspec.Struct, frozen=True):
 
 def launch_checks(campaign: models.Campaign) -> tuple[LaunchCheck, ...]:
     """Look at all that a launch needs, in a constant few statements."""
-    settings = settings_of(campaign)
+    settings = campaign.settings
     rows = guides_current(campaign)
     guides = {
         stage: guide_read(rows[stage.value]) if stage.value in rows else shipped_guide(stage)

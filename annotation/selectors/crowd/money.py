@@ -12,7 +12,6 @@ from annotation.pipeline.crowd.money import hourly_wage, median_time, stage_cost
 from annotation.pipeline.crowd.supply import money_left
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
-from annotation.selectors.work.sittings import settings_of
 from common.clock import database_now
 
 # Sittings that a wage is taken from: the latest ones, so that it follows a change of the pages.
@@ -115,7 +114,7 @@ def _sum(
 
 def campaign_money(campaign: models.Campaign) -> CampaignMoney:
     """Return a campaign's money by stage, in a constant few statements."""
-    settings = settings_of(campaign)
+    settings = campaign.settings
     spent = campaign_spent(campaign)
     paid = dict(
         models.Payment.objects.filter(campaign=campaign).values_list("stage").annotate(paid=_PAID)
@@ -154,7 +153,7 @@ def campaign_money(campaign: models.Campaign) -> CampaignMoney:
 
 def wages(campaign: models.Campaign) -> dict[Stage, Wage]:
     """Return what each stage's workers earn an hour: a statement a stage, each of few rows."""
-    settings = settings_of(campaign)
+    settings = campaign.settings
     earned = {}
     for stage in Stage:
         times = list(

@@ -17,7 +17,7 @@ from annotation import models
 from annotation.models import CONSENT, HitStatus, SittingKind, SittingStatus
 from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.trust.standing import Standing
-from annotation.selectors.work.sittings import Claim, settings_of, sittings_live, worker_mark
+from annotation.selectors.work.sittings import Claim, sittings_live, worker_mark
 from common.rows import only_row
 
 # Sittings of one place at a time: a returned HIT's next worker may come before we hear of it, but
@@ -70,7 +70,7 @@ def arrive(claim: Claim) -> Arrived | None:
     return Arrived(
         hit=hit,
         campaign=hit.campaign,
-        settings=settings_of(hit.campaign),
+        settings=hit.campaign.settings,
         worker=worker,
         consent=hit.consent,
         consented=is_stored or is_kept or _has_agreed_before(claim, hit.consent),

@@ -15,7 +15,6 @@ from annotation import models
 from annotation.models import SittingKind, SittingStatus
 from annotation.pipeline.gold.mix import spread
 from annotation.pipeline.protocol.questions import Question, Stage, question_from_key
-from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.protocol.state import ImageState
 from annotation.pipeline.work.acceptance import Acceptance
 from annotation.pipeline.work.answers import decode_answer
@@ -144,12 +143,6 @@ def campaign_find(campaign_id: int) -> models.Campaign | None:
     )
 
 
-def settings_of(campaign: models.Campaign) -> Settings:
-    version = campaign.current_settings
-    assert version is not None  # every campaign is made with settings
-    return version.settings
-
-
 def claim_proof(claim: Claim) -> str:
     """Return what finds a claim's sitting again, and says to nobody whose it was."""
     about = f"{claim.assignment_id}/{claim.worker}"
@@ -215,7 +208,7 @@ def grade(
     """Hold the answer to a test question against the lesson of its number."""
     lesson = lessons[question.number - 1]
     given = decode_answer(question.answer)
-    iou_needed = settings_of(sitting.campaign).test_iou
+    iou_needed = sitting.campaign.settings.test_iou
     return Graded(
         lesson=lesson,
         right=is_right(lesson, Stage(sitting.stage), given.answer, given.rect, iou_needed),

@@ -12,7 +12,6 @@ from annotation.actions.trust.standing import standing_text, trust_note, trust_r
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.trust.standing import BeganTest, Checked, FinishedTest, fold
 from annotation.selectors.trust.appeals import appeal_url
-from annotation.selectors.work.sittings import settings_of
 from tests.browser.kit.corpus import demo_campaign, open_questions_of
 from tests.browser.kit.desk import Desk
 from tests.browser.kit.pages import (
@@ -47,7 +46,7 @@ def test_beside_the_questions_and_when_nothing_is_left(desk: Desk) -> None:
     hit = desk.publish(campaign, Stage.LINKS)
     right: list[Any] = [Checked(right=number % 9 > 0) for number in range(40)]
     standing = fold(
-        [BeganTest(), FinishedTest(right=9, asked=10), *right], Stage.LINKS, settings_of(campaign)
+        [BeganTest(), FinishedTest(right=9, asked=10), *right], Stage.LINKS, campaign.settings
     )
     models.WorkerStanding.objects.update(body=standing_text(standing))
     agree(desk, campaign)

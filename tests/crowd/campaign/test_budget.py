@@ -25,7 +25,6 @@ from annotation.models import (
 from annotation.pipeline.crowd.supply import Change
 from annotation.pipeline.protocol.questions import Stage
 from annotation.selectors.crowd.money import campaign_money, campaign_spent
-from annotation.selectors.work.sittings import settings_of
 from common.clock import database_now
 from tests.crowd.supplies import (
     accept,
@@ -126,7 +125,7 @@ def test_a_budget_that_was_cut_takes_back_just_enough(tmp_path: Path) -> None:
     for hit in work_hits(campaign, HitStatus.CLOSING):
         close(hit)
     assert set(hits_plan(campaign=campaign).values()) == {Change()}
-    assert campaign_spent(campaign).left(settings_of(fresh(campaign))) == 5
+    assert campaign_spent(campaign).left(fresh(campaign).settings) == 5
 
 
 # Random histories
@@ -179,7 +178,7 @@ class History:
 
     def bonus(self, draw: Random) -> None:
         cents = draw.randint(1, 40)
-        if campaign_spent(self.campaign).left(settings_of(fresh(self.campaign))) >= cents:
+        if campaign_spent(self.campaign).left(fresh(self.campaign).settings) >= cents:
             bonus_wait(self.campaign, cents)
 
     def bonus_pay(self, draw: Random) -> None:
@@ -206,7 +205,7 @@ class History:
         )
 
     def raise_budget(self, draw: Random) -> None:
-        crowd = settings_of(fresh(self.campaign)).crowd
+        crowd = fresh(self.campaign).settings.crowd
         crowd_change(self.campaign, daily_budget_cents=crowd.daily_budget_cents + 20)
 
     def status(self, draw: Random) -> None:
@@ -250,7 +249,7 @@ def test_no_history_goes_beyond_the_budgets(
         for step in [History.plan, *steps]:
             step(history, random)
             hits_plan(campaign=campaign)
-            crowd = settings_of(fresh(campaign)).crowd
+            crowd = fresh(campaign).settings.crowd
             spent = campaign_spent(campaign)
             assert spent.paid + spent.promised <= crowd.budget_cents
             assert spent.paid_today + spent.promised <= crowd.daily_budget_cents

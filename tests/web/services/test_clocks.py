@@ -24,7 +24,6 @@ from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.work.acceptance import Acceptance
 from annotation.selectors.corpus.photos import photo_find, photo_url
 from annotation.selectors.crowd.heartbeat import LATE_SECONDS, heartbeat_age
-from annotation.selectors.work.sittings import settings_of
 from marketplace.actions.assignments import assignment_accept
 from tests.clocks import FAST, SLOW, machine
 from tests.concurrency.crowds import workers_trusted
@@ -46,7 +45,7 @@ def campaign(tmp_path: Path) -> models.Campaign:
 @pytest.mark.django_db
 @BOTH_WAYS
 def test_a_ticket_outlives_the_sitting(campaign: models.Campaign, first: int, second: int) -> None:
-    seconds = settings_of(campaign).sitting_seconds
+    seconds = campaign.settings.sitting_seconds
     with machine(first):
         claim = claim_of(campaign)
         ticket = ticket_write(claim, seconds)
@@ -78,7 +77,7 @@ def test_leases_last_as_long_as_they_should(
     with machine(second):
         assert leases_expire() == 0
     lasts = (sitting.until - sitting.opened_at).total_seconds()
-    assert lasts == pytest.approx(settings_of(campaign).sitting_seconds, abs=5)
+    assert lasts == pytest.approx(campaign.settings.sitting_seconds, abs=5)
 
 
 @pytest.mark.django_db
