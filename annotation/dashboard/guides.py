@@ -13,7 +13,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import models
 from annotation.actions.work.guides import GuideChangedError, guide_save
 from annotation.dashboard.words import STAGES
-from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.guides import (
     GuideError,
     Lesson,
@@ -127,8 +128,8 @@ def _editor(
         "seen": row.version if row else 0,
         "may_edit": _may_edit(request),
         "stage": None if topic == models.CONSENT else topic,
-        "answers": () if topic == models.CONSENT else ANSWERS[Stage(topic)],
-        "has_boxes": topic in (Stage.DRAWING, Stage.QUALITY, Stage.COVERAGE),
+        "answers": () if topic == models.CONSENT else spec_of(Stage(topic)).answers,
+        "has_boxes": topic != models.CONSENT and spec_of(Stage(topic)).shows_boxes,
         **more,
     }
     return render(request, "dashboard/guide.html", context, status=status)

@@ -1,9 +1,11 @@
 """Which facts of an image a chain has to do with."""
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from annotation.pipeline.protocol import facts
-from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.questions import Question
+from annotation.pipeline.protocol.stage_spec import Subject, spec_of
 from annotation.pipeline.protocol.state import Chain, ImageState
 
 
@@ -29,11 +31,7 @@ def _is_about(body: facts.Body, chain: Chain, boxes: set[int], found: set[int]) 
         case facts.Doubt(judgment=number) | facts.Undo(decision=number):
             return number in found
         case facts.Judgment(question=question):
-            if question.stage is Stage.LINKS:
-                return bool(set(question.subject) & set(chain.mentions))
-            if question.stage is Stage.QUALITY:
-                return question.subject[0] in boxes
-            return question.subject[0] == chain.number
+            return _asks_about(question, chain, boxes)
         case facts.FixSpan(mention=number) | facts.Retype(mention=number):
             return number in chain.mentions
         case facts.Split(chain=number, mentions=mentions):
@@ -46,3 +44,18 @@ def _is_about(body: facts.Body, chain: Chain, boxes: set[int], found: set[int]) 
             return number == chain.number
         case facts.CaptionUnrelated():
             return False
+        case _:
+            assert_never(body)
+
+
+def _asks_about(question: Question, chain: Chain, boxes: set[int]) -> bool:
+    subject = spec_of(question.stage).subject
+    match subject:
+        case Subject.MENTIONS:
+            return bool(set(question.subject) & set(chain.mentions))
+        case Subject.BOX:
+            return question.subject[0] in boxes
+        case Subject.CHAIN:
+            return question.subject[0] == chain.number
+        case _:
+            assert_never(subject)

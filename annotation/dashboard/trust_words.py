@@ -1,6 +1,7 @@
 """Trust in words, and accuracy as a small bar that shows how sure it is."""
 
 from collections.abc import Iterable
+from typing import assert_never
 
 import msgspec
 
@@ -108,6 +109,8 @@ def event_words(event: trust.Event) -> str:
             return "Reinstated, " + ("trusted at once" if trusted else "on probation")
         case trust.Shaken(stage=stage):
             return f"Back on probation, as trust was lost at {STAGES[stage]}"
+        case _:
+            assert_never(event)
 
 
 class EventLine(msgspec.Struct, frozen=True):

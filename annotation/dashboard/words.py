@@ -1,5 +1,7 @@
 """Statuses, stages, facts and questions in plain words."""
 
+from typing import assert_never
+
 from annotation.models import ImageStatus
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.mentions.mention import mention_text
@@ -18,6 +20,7 @@ from annotation.pipeline.protocol.questions import (
     Question,
     Stage,
 )
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.protocol.state import (
     ImageState,
     Phase,
@@ -34,14 +37,7 @@ STATUSES: dict[str, str] = {
     ImageStatus.REVIEW.value: "Needs review",
     ImageStatus.WITHDRAWN.value: "Withdrawn",
 }
-STAGES: dict[Stage, str] = {
-    Stage.LINKS: "Coreference Links",
-    Stage.VERIFICATION: "Chain Verification",
-    Stage.REQUIREMENT: "Box Requirement",
-    Stage.DRAWING: "Box Drawing",
-    Stage.QUALITY: "Box Quality",
-    Stage.COVERAGE: "Box Coverage",
-}
+STAGES: dict[Stage, str] = {stage: spec_of(stage).title for stage in Stage}
 PHASES: dict[str, str] = {
     Phase.LINKING.value: "Collecting phrases",
     Phase.VERIFICATION.value: "Checking the phrases",
@@ -101,6 +97,8 @@ def question_words(question: Question, state: ImageState) -> str:
             asked = f"Is {_box(question.subject[0], state)} good?"
         case Stage.COVERAGE:
             asked = f"Have all boxes of {_chain(question.subject[0], state)} been drawn?"
+        case _:
+            assert_never(question.stage)
     return asked + again
 
 
@@ -116,17 +114,19 @@ def _judgment(judgment: facts.Judgment, state: ImageState | None) -> str:
 
 
 def _answer(judgment: facts.Judgment, state: ImageState | None) -> str:
-    subject = judgment.question.subject
-    match judgment.question.stage, judgment.answer:
-        case Stage.LINKS, answer:
+    subject, answer, stage = judgment.question.subject, judgment.answer, judgment.question.stage
+    match stage:
+        case Stage.LINKS:
             first, second = (_mention(number, state) for number in subject)
             same = "name the same" if answer == YES else "do not name the same"
             return f"said {answer}: {first} and {second} {same}"
-        case Stage.QUALITY, answer:
+        case Stage.QUALITY:
             verdict = {GOOD: "accepted", BAD: "rejected"}[answer]
             return f"{verdict} {_box(subject[0], state)}"
-        case stage, answer:
+        case Stage.VERIFICATION | Stage.REQUIREMENT | Stage.DRAWING | Stage.COVERAGE:
             return _chain_answer(stage, answer, _chain(subject[0], state), judgment.rect)
+        case _:
+            assert_never(stage)
 
 
 def _chain_answer(stage: Stage, answer: str, chain: str, rect: Rect | None) -> str:
@@ -170,6 +170,8 @@ def _decision(decision: facts.Decision, state: ImageState | None) -> str:
         case facts.SendTo(chain=number, target=target, reason=reason):
             why = f": {reason}" if reason else ""
             return f"sent {_chain(number, state)} {TARGETS[target]}{why}"
+        case _:
+            assert_never(decision)
 
 
 def _reviewer(number: int) -> str:

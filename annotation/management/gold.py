@@ -4,8 +4,9 @@ import argparse
 from collections.abc import Mapping
 
 from annotation.models import Campaign
-from annotation.pipeline.gold.gold_question import GOLD_STAGES, launch_problems
-from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.gold.gold_question import launch_problems
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES, spec_of
 from annotation.selectors.gold.gold_questions import gold_available
 
 
@@ -48,9 +49,11 @@ def counts_table(counts: Mapping[Stage, Mapping[str, int]]) -> str:
     """Return a line a stage: `links           yes 60   no 58`."""
     return "\n".join(
         f"  {stage.value:<14}"
-        + "   ".join(f"{answer} {counts.get(stage, {}).get(answer, 0):,}" for answer in answers)
-        for stage, answers in ANSWERS.items()
-        if stage in GOLD_STAGES
+        + "   ".join(
+            f"{answer} {counts.get(stage, {}).get(answer, 0):,}"
+            for answer in spec_of(stage).answers
+        )
+        for stage in GOLD_STAGES
     )
 
 

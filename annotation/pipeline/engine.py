@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -18,9 +19,10 @@ from annotation.pipeline.protocol.facts import (
     Undo,
 )
 from annotation.pipeline.protocol.independence import may_answer
-from annotation.pipeline.protocol.questions import ANSWERS, BOX, Question, Stage
+from annotation.pipeline.protocol.questions import Question, Stage
 from annotation.pipeline.protocol.reports import record_reports
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.protocol.stages.coverage import coverage_question, record_coverage
 from annotation.pipeline.protocol.stages.drawing import drawing_question, record_drawing
 from annotation.pipeline.protocol.stages.links import (
@@ -153,18 +155,20 @@ def _chain_questions(state: ImageState, chain: Chain) -> list[Question]:
             return [quality_question(box)]
         case Phase.COVERAGE:
             return [coverage_question(chain)]
-        case _:
+        case Phase.LINKING | Phase.COMPLETE | Phase.NONVISUAL | Phase.REVIEW:
             return []
+        case _:
+            assert_never(chain.phase)
 
 
 def _check_judgment(state: ImageState, judgment: Judgment) -> None:
     stage = judgment.question.stage
-    if judgment.answer not in ANSWERS[stage]:
-        allowed = ", ".join(ANSWERS[stage])
+    if judgment.answer not in spec_of(stage).answers:
+        allowed = ", ".join(spec_of(stage).answers)
         raise FactRefusedError(
             f"{judgment.answer!r} is no answer to {judgment.question.key}; it takes {allowed}"
         )
-    draws = stage is Stage.DRAWING and judgment.answer == BOX
+    draws = spec_of(stage).draws(judgment.answer)
     if draws != (judgment.rect is not None):
         need = "needs a rectangle" if draws else "takes no rectangle"
         raise FactRefusedError(
@@ -187,23 +191,24 @@ def _record(state: ImageState, judgment: Judgment, fact: Fact) -> ImageState:
     vote = Vote(fact=fact.number, worker=judgment.worker, answer=judgment.answer)
     if question.doubted:
         return record_second_opinion(state, question, vote)
-    if question.stage is Stage.LINKS:
-        return record_link(state, question, vote)
-    if question.stage is Stage.QUALITY:
-        box = find_box(state, question.subject[0])
-        assert box is not None  # the question was open
-        chain = _chain(state, box.chains[0])
-        return record_quality(state, chain, box, vote, settings)
-    chain = _chain(state, question.subject[0])
+    number = question.subject[0]
     match question.stage:
+        case Stage.LINKS:
+            return record_link(state, question, vote)
         case Stage.VERIFICATION:
-            return _record_verification(state, chain, vote, settings)
+            return _record_verification(state, _chain(state, number), vote, settings)
         case Stage.REQUIREMENT:
-            return record_requirement(state, chain, vote, settings)
+            return record_requirement(state, _chain(state, number), vote, settings)
         case Stage.DRAWING:
-            return record_drawing(state, chain, vote, judgment.rect, settings)
+            return record_drawing(state, _chain(state, number), vote, judgment.rect, settings)
+        case Stage.QUALITY:
+            box = find_box(state, number)
+            assert box is not None  # the question was open
+            return record_quality(state, _chain(state, box.chains[0]), box, vote, settings)
+        case Stage.COVERAGE:
+            return record_coverage(state, _chain(state, number), vote, settings)
         case _:
-            return record_coverage(state, chain, vote, settings)
+            assert_never(question.stage)
 
 
 def _record_verification(
@@ -220,6 +225,8 @@ def _record_verification(
             groups = by_head(state, chain.mentions)
         case Verdict.BREAK_APART:
             groups = [(number,) for number in chain.mentions]
+        case verdict:
+            assert_never(verdict)
     state, parts = break_chain(state, chain, groups)
     for part in parts:
         state = begin_boxes(state, part, settings)

@@ -1,5 +1,7 @@
 """The right answer to any question, read off an image's gold chains and boxes."""
 
+from typing import assert_never
+
 from annotation.pipeline.geometry import Rect, iou
 from annotation.pipeline.protocol.facts import AcceptedImport, ImportedChain
 from annotation.pipeline.protocol.questions import (
@@ -62,6 +64,8 @@ class AnswerKey:
                 return GOOD if self._is_good(state, question.subject[0]) else BAD
             case Stage.COVERAGE:
                 return NO if self.missing(state, question.subject[0]) else YES
+            case _:
+                assert_never(question.stage)
 
     def rects_of(self, thing: int) -> list[Rect]:
         """Return the boxes of a gold chain."""

@@ -14,7 +14,6 @@ from annotation.pipeline.geometry import Rect
 from annotation.pipeline.protocol.facts import Judgment
 from annotation.pipeline.protocol.independence import may_answer
 from annotation.pipeline.protocol.questions import (
-    ANSWERS,
     BOX,
     NOBOX,
     NONE_NEEDED,
@@ -22,19 +21,12 @@ from annotation.pipeline.protocol.questions import (
     Question,
     Stage,
 )
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.protocol.state import ImageState, accepted_boxes
 from annotation.simulation.answer_key import AnswerKey
 
-# Average worker quality on gold questions (supplement, Table 1). For Drawing the table
-# gives the share of boxes that passed Quality, 82.4%.
-QUALITY: dict[Stage, float] = {
-    Stage.LINKS: 0.906,
-    Stage.VERIFICATION: 0.906,
-    Stage.REQUIREMENT: 0.884,
-    Stage.DRAWING: 0.824,
-    Stage.QUALITY: 0.880,
-    Stage.COVERAGE: 0.892,
-}
+# For Drawing this is the share of boxes that passed Quality.
+QUALITY: dict[Stage, float] = {stage: spec_of(stage).average_accuracy for stage in Stage}
 
 
 def drawing_accuracy(approved: float, judges: float) -> float:
@@ -172,7 +164,7 @@ def draws(seed: int, *about: int | str) -> Random:
 
 def spam(stage: Stage, size: tuple[int, int], random: Random) -> tuple[str, Rect | None]:
     """Answer without having looked: anything, with a box anywhere."""
-    answer = random.choice(ANSWERS[stage])
+    answer = random.choice(spec_of(stage).answers)
     if stage is not Stage.DRAWING or answer != BOX:
         return answer, None
     width, height = size
@@ -185,7 +177,7 @@ def _wrong(stage: Stage, right: str, random: Random) -> str:
         return BOX
     if stage is Stage.REQUIREMENT:
         return random.choice((SCENE, NOBOX))
-    return next(answer for answer in ANSWERS[stage] if answer != right)
+    return next(answer for answer in spec_of(stage).answers if answer != right)
 
 
 def _bad_box(

@@ -15,12 +15,13 @@ from annotation.pipeline.corpus.corpus_image import (
     mentions_of_sentences,
 )
 from annotation.pipeline.engine import begin
-from annotation.pipeline.gold.gold_question import GOLD_STAGES, Gold
+from annotation.pipeline.gold.gold_question import Gold
 from annotation.pipeline.gold.known_images import KnownImage, known_annotation
 from annotation.pipeline.gold.maker import make_gold
 from annotation.pipeline.mentions.mention import longest
-from annotation.pipeline.protocol.questions import ANSWERS, BOX, NONE_NEEDED, Stage
+from annotation.pipeline.protocol.questions import BOX, NONE_NEEDED, Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES, spec_of
 from annotation.pipeline.release.folder import image_ids, read_image
 from annotation.pipeline.work.guides import Lesson, LessonCaption
 from tests.processes import ROOT
@@ -73,7 +74,7 @@ def _known(corpus: Path, name: str) -> KnownImage:
 
 def _balanced(golds: Sequence[Gold], stage: Stage) -> Iterator[Gold]:
     """Yield the test's questions: each answer about as often as the others, an image once."""
-    most = -(-LESSONS // len(ANSWERS[stage]))
+    most = -(-LESSONS // len(spec_of(stage).answers))
     counts: Counter[str] = Counter()
     seen: set[str] = set()
     for gold in golds:

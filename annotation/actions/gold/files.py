@@ -11,11 +11,12 @@ from annotation.actions.gold.gold_questions import Stored, batches, store_batch
 from annotation.actions.gold.maker import Making, gold_of_images
 from annotation.pipeline.corpus.corpus_image import CorpusImage, Problem, Problems
 from annotation.pipeline.gold.files import GoldLine, GoldLineError, gold_of
-from annotation.pipeline.gold.gold_question import GOLD_STAGES, Gold
+from annotation.pipeline.gold.gold_question import Gold
 from annotation.pipeline.gold.known_images import OtherImageError, known_release
 from annotation.pipeline.gold.maker import PER_ANSWER
 from annotation.pipeline.protocol.facts import FactRefusedError
 from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES
 
 T = TypeVar("T")
 

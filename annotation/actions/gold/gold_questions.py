@@ -14,7 +14,6 @@ from django.db.models.functions import Now
 from annotation import models
 from annotation.actions.gold.maker import Counts, Making, gold_of_images
 from annotation.pipeline.gold.gold_question import (
-    GOLD_STAGES,
     Gold,
     GoldSource,
     encode_gold,
@@ -31,6 +30,7 @@ from annotation.pipeline.gold.known_images import (
 from annotation.pipeline.gold.maker import PER_ANSWER
 from annotation.pipeline.protocol.facts import AcceptedImport, FactRefusedError, decode_body
 from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES
 from annotation.pipeline.protocol.state import SETTLED
 from common.clock import database_now
 

@@ -11,8 +11,9 @@ from annotation import models
 from annotation.pipeline.gold.gold_question import Gold
 from annotation.pipeline.gold.known_images import KnownImage
 from annotation.pipeline.gold.maker import make_gold
-from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.selectors.gold.gold_questions import gold_available
 
 Counts = dict[Stage, dict[str, int]]
@@ -40,7 +41,7 @@ class Making:
         self._left = {
             (stage, answer): (inf if most is None else most) - have.get(stage, {}).get(answer, 0)
             for stage in stages
-            for answer in ANSWERS[stage]
+            for answer in spec_of(stage).answers
         }
 
     @property
@@ -49,7 +50,7 @@ class Making:
 
     def of_image(self, known: list[KnownImage], there: "There") -> Iterator[Gold]:
         for stage in self.stages:
-            if all(self._left[stage, answer] <= 0 for answer in ANSWERS[stage]):
+            if all(self._left[stage, answer] <= 0 for answer in spec_of(stage).answers):
                 continue
             per_answer = self.per_image + there.retired[stage]
             for image in known:

@@ -10,10 +10,10 @@ from annotation import models
 from annotation.actions.gold.gold_questions import gold_make
 from annotation.actions.gold.maker import Counts
 from annotation.models import SupplyStatus
-from annotation.pipeline.gold.gold_question import GOLD_STAGES, GoldAnswer, is_disputed, is_leaked
+from annotation.pipeline.gold.gold_question import GoldAnswer, is_disputed, is_leaked
 from annotation.pipeline.gold.upkeep import still_holds, wanted_per_answer
-from annotation.pipeline.protocol.questions import ANSWERS
 from annotation.pipeline.protocol.settings import CrowdSettings
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES, spec_of
 from annotation.selectors.gold.gold_questions import gold_available
 from annotation.selectors.gold.upkeep import (
     gold_answered,
@@ -68,13 +68,13 @@ def gold_top_up(*, campaign: models.Campaign) -> Counts:
     needed = campaign.settings.crowd.gold_needed
     available, seen = gold_available(campaign), gold_most_seen(campaign)
     wanted = {
-        stage: wanted_per_answer(needed, seen.get(stage, 0), len(ANSWERS[stage]))
+        stage: wanted_per_answer(needed, seen.get(stage, 0), len(spec_of(stage).answers))
         for stage in stages
     }
     low = {
         stage: count
         for stage, count in wanted.items()
-        if any(available.get(stage, {}).get(answer, 0) < count for answer in ANSWERS[stage])
+        if any(available.get(stage, {}).get(answer, 0) < count for answer in spec_of(stage).answers)
     }
     if not low:
         return {}

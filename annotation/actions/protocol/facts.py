@@ -1,6 +1,7 @@
 """The one write path for facts: lock images, fold, save the difference, in one transaction."""
 
 from collections.abc import Mapping, Sequence
+from typing import assert_never
 
 import msgspec
 from django.db import transaction
@@ -10,12 +11,23 @@ from annotation.actions.protocol.state import Changed, states_save
 from annotation.models import ImageStatus
 from annotation.pipeline.engine import apply, counts
 from annotation.pipeline.protocol.facts import (
+    AcceptedImport,
     Body,
+    BoxAdd,
+    BoxAdjust,
+    BoxDelete,
+    CaptionUnrelated,
     Decision,
     Doubt,
     Fact,
     FactRefusedError,
+    FixSpan,
+    Join,
     Judgment,
+    NoBox,
+    Retype,
+    SendTo,
+    Split,
     Undo,
     body_kind,
     decode_body,
@@ -170,7 +182,13 @@ def _name(image_id: int, body: Body) -> _Name | None:
             return image_id, question.key, worker
         case Doubt(judgment=judgment):
             return image_id, judgment, 0
-    return None
+        # A page of the administration sends each of these once: see `review/decisions.py`.
+        case FixSpan() | Retype() | Split() | Join() | NoBox() | CaptionUnrelated() | SendTo():
+            return None
+        case BoxAdd() | BoxAdjust() | BoxDelete() | Undo() | AcceptedImport():
+            return None
+        case _:
+            assert_never(body)
 
 
 def _known_facts(bodies: Mapping[int, Sequence[Body]]) -> dict[_Name, models.Fact]:

@@ -6,12 +6,12 @@ from annotation import models
 from annotation.actions.protocol.judgments import Hearing
 from annotation.actions.trust.standing import trust_notes
 from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.trust.drawing_checks import drawing_checks
 from annotation.pipeline.trust.standing import Checked, Event
 from annotation.selectors.trust.standing import drawing_key, drawings_of
 
 # Judgments of these can tell something of a drawing.
-BOX_STAGES = (Stage.REQUIREMENT, Stage.DRAWING, Stage.QUALITY, Stage.COVERAGE)
 
 
 def drawings_check(*, campaign: models.Campaign, hearing: Hearing) -> None:
@@ -24,7 +24,7 @@ def drawings_check(*, campaign: models.Campaign, hearing: Hearing) -> None:
         stage = one.judgment.question.stage
         believed = one.recorded.counted and not one.doubted
         # A second opinion is about the first judge, not about the drawer.
-        if believed and not one.judgment.question.doubted and stage in BOX_STAGES:
+        if believed and not one.judgment.question.doubted and spec_of(stage).is_about_boxes:
             touched[one.image_id].add(one.recorded.number)
     if not touched:
         return

@@ -23,6 +23,7 @@ from annotation.actions.work.leases import leases_release, leases_take
 from annotation.models import CONSENT, HitStatus, SittingKind, SittingStatus
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import DrawingWay, Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.trust.standing import WORKING, BeganTest, Standing, Trust
 from annotation.pipeline.work.display import encode_shown
 from annotation.pipeline.work.guides import GuideError, lesson_shown
@@ -358,7 +359,7 @@ def _test_fill(sitting: models.Sitting) -> list[models.SittingQuestion]:
 
 
 def _ways(stage: Stage, settings: Settings) -> str:
-    if stage is not Stage.DRAWING:
+    if spec_of(stage).drawn_answer is None:
         return ""
     match settings.drawing_way:
         case DrawingWay.CHOICE:

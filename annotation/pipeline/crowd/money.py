@@ -11,6 +11,7 @@ import msgspec
 
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 
 HOUR = 3_600_000  # milliseconds
 
@@ -120,7 +121,7 @@ def hits_for(stage: Stage, judgments: int, settings: Settings, *, newcomers: int
     (100, 196)
     """
     size = settings.questions_per_hit[stage]
-    if stage is Stage.DRAWING:
+    if not spec_of(stage).has_gold:
         # There is nothing to verify: newcomers draw boxes that are needed.
         return _divided_up(judgments, size)
     # In thousandths of thousandths, so that 2% of 10 questions is 0.2 and not a little more.

@@ -8,6 +8,7 @@ import msgspec
 from annotation.pipeline.crowd.money import campaign_fees, dollars, hit_cost
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.guides import StageGuide
 
 # Stands for the stage's qualification, which the marketplace names when it is first used.
@@ -25,25 +26,6 @@ PERCENT_APPROVED = "000000000000000000L0"
 
 # Who may not accept a HIT does not see it either: nobody is shown what they cannot have.
 _HIDDEN = "DiscoverPreviewAndAccept"
-
-# Seconds that workers took for a question (supplement, Table 1: seconds a HIT, questions a HIT).
-SECONDS_PER_QUESTION: dict[Stage, float] = {
-    Stage.LINKS: 75 / 10,
-    Stage.VERIFICATION: 95 / 5,
-    Stage.REQUIREMENT: 81 / 10,
-    Stage.DRAWING: 134 / 5,
-    Stage.QUALITY: 110 / 10,
-    Stage.COVERAGE: 91 / 10,
-}
-
-_KEYWORDS = {
-    Stage.LINKS: "compare, phrases",
-    Stage.VERIFICATION: "check, phrases",
-    Stage.REQUIREMENT: "categorise, boxes",
-    Stage.DRAWING: "draw, boxes",
-    Stage.QUALITY: "check, boxes",
-    Stage.COVERAGE: "check, count, boxes",
-}
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -80,10 +62,11 @@ def terms_of_work(
     count = settings.questions_per_hit[stage]
     price = settings.crowd.price_cents[stage]
     pay = f"It pays {dollars(price)}" if price else "It pays nothing: the work is voluntary"
+    seconds = count * spec_of(stage).seconds_per_question
     description = (
         f"You look at photos with captions and answer up to {_questions(count)}: "
         f"{_asked(guide)} {pay}, however few the questions are. "
-        f"Most people take about {_about(count * SECONDS_PER_QUESTION[stage])} for all of them. "
+        f"Most people take about {_about(seconds)} for all of them. "
         f"Once you have begun, they are kept for you for {_kept(settings, proven)}."
     )
     title = f"{guide.title} (up to {_questions(count)} about photos)"
@@ -120,7 +103,7 @@ def terms_of_test(campaign: str, stage: Stage, guide: StageGuide, settings: Sett
         f"A test of {_questions(count)} about photos with captions: {_asked(guide)} "
         f"Answer {settings.minimum_performance[stage]:.0%} of them right and you can take HITs of "
         f"this kind, which{after}. {pay}. You can take it {tries}. "
-        f"Most people take about {_about(count * SECONDS_PER_QUESTION[stage])}."
+        f"Most people take about {_about(count * spec_of(stage).seconds_per_question)}."
     )
     title = f"Test: {guide.title} ({_questions(count)} about photos)"
     newcomers = {
@@ -146,7 +129,7 @@ def _terms(
     body = {
         "Title": _cut(title, TITLE_LENGTH),
         "Description": _cut(f"{description} (Study: {campaign}.)", DESCRIPTION_LENGTH),
-        "Keywords": f"photos, captions, {_KEYWORDS[stage]}",
+        "Keywords": f"photos, captions, {spec_of(stage).keywords}",
         "Reward": f"{reward_cents // 100}.{reward_cents % 100:02d}",
         "AssignmentDurationInSeconds": seconds,
         "AutoApprovalDelayInSeconds": crowd.auto_approval_hours * 3600,

@@ -1,0 +1,1 @@
+"""Gold questions, whose answers are known: made, chosen, mixed into sittings, and kept good."""

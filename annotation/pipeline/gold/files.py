@@ -18,6 +18,7 @@ from annotation.pipeline.corpus.importers.rows import read_lines, unreadable
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.gold.gold_question import Gold, GoldSource, gold_problem
 from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.protocol.state import ImageState
 from annotation.pipeline.work.display import Mark, Shown
 from annotation.pipeline.work.guides import find_phrase
@@ -216,7 +217,7 @@ def gold_of(written: WrittenGold, state: ImageState) -> Gold:
         stage=written.stage,
         image=written.image,
         shown=Shown(
-            captions=everything if written.stage is Stage.VERIFICATION else listed,
+            captions=everything if spec_of(written.stage).shows_all_captions else listed,
             marks=_marks(written.captions, state),
             boxes=written.boxes,
             candidate=written.candidate,
@@ -275,7 +276,7 @@ def write_gold(gold: Gold, captions: Mapping[int, Sequence[str]]) -> str:
     Whose judgments it rests on is left out: elsewhere these numbers are other people.
     """
     phrases: dict[int, list[Phrase]] = {}
-    if gold.stage is not Stage.VERIFICATION:
+    if not spec_of(gold.stage).shows_all_captions:
         phrases = {number: [] for number in gold.shown.captions}
     taken: list[Mark] = []
     for mark in gold.shown.marks:

@@ -10,14 +10,14 @@ from random import Random
 import msgspec
 
 from annotation.pipeline.geometry import rect_problem
-from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import CrowdSettings, Settings
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES, spec_of
 from annotation.pipeline.protocol.state import ImageState
 from annotation.pipeline.work.answers import Answer
 from annotation.pipeline.work.display import Mark, Shown
 
 # A box's work is judged by Quality: there is nothing to know in advance.
-GOLD_STAGES = tuple(stage for stage in Stage if stage is not Stage.DRAWING)
 
 
 class GoldSource(StrEnum):
@@ -69,8 +69,8 @@ def gold_problem(gold: Gold, state: ImageState) -> str | None:
     """Say in plain words why this is no gold question about this image."""
     if gold.stage not in GOLD_STAGES:
         return "Box Drawing has no gold questions: boxes are judged by Quality"
-    if gold.answer not in ANSWERS[gold.stage]:
-        known = ", ".join(ANSWERS[gold.stage])
+    if gold.answer not in spec_of(gold.stage).answers:
+        known = ", ".join(spec_of(gold.stage).answers)
         return f"the answer {gold.answer!r} is none of {gold.stage.value}; there are: {known}"
     return _captions_problem(gold.shown, state) or _shape_problem(gold, state)
 
@@ -109,17 +109,17 @@ def _no_mention(mark: Mark, tokens: Sequence[str], state: ImageState) -> str:
 
 
 def _shape_problem(gold: Gold, state: ImageState) -> str | None:
-    stage, shown = gold.stage, gold.shown
-    marks = {Stage.LINKS: 2, Stage.VERIFICATION: 2}.get(stage, 1)
-    if len(shown.marks) < marks or (stage is not Stage.VERIFICATION and len(shown.marks) > marks):
-        more = " or more" if stage is Stage.VERIFICATION else ""
-        return f"{stage.value} marks {marks}{more} phrases, not {len(shown.marks)}"
-    if (shown.candidate is not None) != (stage is Stage.QUALITY):
+    stage, shown, spec = gold.stage, gold.shown, spec_of(gold.stage)
+    count = len(shown.marks)
+    if count < spec.phrases or (count > spec.phrases and not spec.has_more_phrases):
+        more = " or more" if spec.has_more_phrases else ""
+        return f"{stage.value} marks {spec.phrases}{more} phrases, not {count}"
+    if (shown.candidate is not None) != spec.shows_candidate:
         return "Box Quality asks about one blue box, `candidate`; the other stages about none"
-    if shown.boxes and stage not in (Stage.QUALITY, Stage.COVERAGE):
+    if shown.boxes and not spec.shows_boxes:
         return f"{stage.value} shows no boxes"
-    if stage is Stage.COVERAGE and not shown.boxes:
-        return "Box Coverage shows the boxes that have been drawn: there are none"
+    if spec.needs_boxes and not shown.boxes:
+        return f"{spec.title} shows the boxes that have been drawn: there are none"
     for rect in (*shown.boxes, *filter(None, [shown.candidate])):
         problem = rect_problem(rect, state.width, state.height)
         if problem:
@@ -201,7 +201,7 @@ def launch_problems(available: Mapping[Stage, Mapping[str, int]], settings: Sett
         if total < needed:
             problems.append(f"{stage.value} has {total} gold questions and needs {needed}")
             continue
-        lacking = [answer for answer in ANSWERS[stage] if not counts.get(answer)]
+        lacking = [answer for answer in spec_of(stage).answers if not counts.get(answer)]
         if lacking:
             problems.append(
                 f"{stage.value} has no gold question with the answer {' or '.join(lacking)}"

@@ -6,6 +6,7 @@ Only what nobody would argue about: a question that good workers get wrong costs
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from random import Random
+from typing import assert_never
 
 from annotation.pipeline.geometry import iou
 from annotation.pipeline.gold.boxes import bad_boxes, is_visible
@@ -77,6 +78,8 @@ def _candidates(
             yield from _coverage(known)
         case Stage.DRAWING:
             return
+        case _:
+            assert_never(stage)
 
 
 # Phrases

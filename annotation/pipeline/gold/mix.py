@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import CrowdSettings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.trust.standing import Trust
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ def checks_wanted(stage: Stage, trust: Trust, size: int, crowd: CrowdSettings, s
     >>> checks_wanted(Stage.LINKS, Trust.PROBATION, 10, CrowdSettings(), "s")
     10
     """
-    if stage is Stage.DRAWING:
+    if not spec_of(stage).has_gold:
         return 0
     share = crowd.check_share if trust is Trust.TRUSTED else crowd.probation_check_share
     # 0.1 of 30 is a little more than 3 in binary, and must not draw for a fourth.

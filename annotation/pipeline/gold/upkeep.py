@@ -1,6 +1,7 @@
 """Keeping gold questions good: what answers say of them, what they rest on, how many."""
 
 import math
+from typing import assert_never
 
 from annotation.pipeline.gold.gold_question import Gold
 from annotation.pipeline.gold.known_images import (
@@ -78,3 +79,5 @@ def _follows(gold: Gold, chains: list[KnownChain]) -> bool:
             return boxes == rects if answer == YES else boxes < rects
         case Stage.DRAWING:
             return False
+        case _:
+            assert_never(gold.stage)

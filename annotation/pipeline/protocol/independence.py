@@ -1,5 +1,7 @@
 """Independence: whose answer to a question would say something new."""
 
+from typing import assert_never
+
 from annotation.pipeline.protocol.questions import Question, Stage
 from annotation.pipeline.protocol.state import (
     NOBODY,
@@ -26,13 +28,19 @@ def kept_out(state: ImageState, question: Question) -> frozenset[int]:
     """
     out = {barred.worker for barred in state.barred if barred.question == question}
     out |= {opinion.worker for opinion in state.second_opinions if opinion.question == question}
-    if question.stage is Stage.QUALITY:
-        box = find_box(state, question.subject[0])
-        out |= {box.drawer} if box is not None else set()
-    elif question.stage is not Stage.LINKS:
-        out |= {vote.worker for vote in _tally(state, question)}
-        if question.stage is Stage.COVERAGE:
+    match question.stage:
+        case Stage.LINKS:
+            pass  # one judgment decides: there is no tally
+        case Stage.VERIFICATION | Stage.REQUIREMENT | Stage.DRAWING:
+            out |= {vote.worker for vote in _tally(state, question)}
+        case Stage.QUALITY:
+            box = find_box(state, question.subject[0])
+            out |= {box.drawer} if box is not None else set()
+        case Stage.COVERAGE:
+            out |= {vote.worker for vote in _tally(state, question)}
             out.add(_latest_drawer(state, question.subject[0]))
+        case _:
+            assert_never(question.stage)
     return frozenset(out - {NOBODY})
 
 
@@ -42,14 +50,20 @@ def _tally(state: ImageState, question: Question) -> tuple[Vote, ...]:
     chain = find_chain(state, number)
     if chain is None:
         return next((b.votes for b in state.broken if b.number == number), ())
-    if question.stage is Stage.VERIFICATION:
-        return chain.verification
-    if question.stage is Stage.REQUIREMENT:
-        return chain.requirement
-    # A drawer may say "none needed": a vote on box or no box, or on completeness.
-    if question.stage is Stage.DRAWING and not accepted_boxes(state, number):
-        return chain.requirement
-    return chain.coverage
+    match question.stage:
+        case Stage.VERIFICATION:
+            return chain.verification
+        case Stage.REQUIREMENT:
+            return chain.requirement
+        case Stage.DRAWING:
+            # A drawer may say "none needed": a vote on box or no box, or on completeness.
+            return chain.coverage if accepted_boxes(state, number) else chain.requirement
+        case Stage.COVERAGE:
+            return chain.coverage
+        case Stage.LINKS | Stage.QUALITY:
+            return ()
+        case _:
+            assert_never(question.stage)
 
 
 def _latest_drawer(state: ImageState, chain: int) -> int:

@@ -23,20 +23,11 @@ BOX, SCENE, NOBOX = "box", "scene", "nobox"
 NONE_NEEDED = "none"
 GOOD, BAD = "good", "bad"
 
-ANSWERS: dict[Stage, tuple[str, ...]] = {
-    Stage.LINKS: (YES, NO),
-    Stage.VERIFICATION: (TRUE, FALSE),
-    Stage.REQUIREMENT: (BOX, SCENE, NOBOX),
-    Stage.DRAWING: (BOX, NONE_NEEDED),
-    Stage.QUALITY: (GOOD, BAD),
-    Stage.COVERAGE: (YES, NO),
-}
-
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     """A stage, its subject and its round.
 
-    `subject` by stage: links (mention, mention of the chain) · quality (box,) · others (chain,).
+    The stage's spec says whether `subject` is two mentions, a chain or a box.
     One round is one tally: all its judgments are answers to the same question.
     `doubted` is the number of the judgment that this question is a second opinion on, or 0.
     """

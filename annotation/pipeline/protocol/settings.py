@@ -7,6 +7,7 @@ import msgspec
 
 from annotation.pipeline.mentions.mention import BODYPARTS, CLOTHING, PEOPLE
 from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import spec_of
 
 # What a worker may be given at once; the task pages hand in no more.
 MOST_QUESTIONS = 100
@@ -64,14 +65,7 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     # What a HIT pays: the supplement's average times at $12 an hour.
     price_cents: dict[Stage, int] = msgspec.field(
-        default_factory=lambda: {
-            Stage.LINKS: 25,
-            Stage.VERIFICATION: 32,
-            Stage.REQUIREMENT: 27,
-            Stage.DRAWING: 45,
-            Stage.QUALITY: 37,
-            Stage.COVERAGE: 31,
-        }
+        default_factory=lambda: {stage: spec_of(stage).price_cents for stage in Stage}
     )
     # The marketplace's share, on top of it.
     fee_percent: int = 0
@@ -103,7 +97,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: int = 1
 
     # Box Requirement is skipped for chains with a mention of these types: one standing vote "box".
-    standing_box_types: tuple[str, ...] = (PEOPLE, CLOTHING, BODYPARTS)
+    standing_box_types: tuple[str, ...] = spec_of(Stage.REQUIREMENT).skipped_types
     # A chain leaves as non-visual with this many votes against a box, if they outnumber the others.
     nobox_votes: int = 2
     # A chain is complete with this many votes for it, if they outnumber the others.
@@ -128,25 +122,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     # Questions in a HIT (supplement, Table 1).
     questions_per_hit: dict[Stage, int] = msgspec.field(
-        default_factory=lambda: {
-            Stage.LINKS: 10,
-            Stage.VERIFICATION: 5,
-            Stage.REQUIREMENT: 10,
-            Stage.DRAWING: 5,
-            Stage.QUALITY: 10,
-            Stage.COVERAGE: 10,
-        }
+        default_factory=lambda: {stage: spec_of(stage).questions_per_hit for stage in Stage}
     )
     # The share of right answers that a worker must reach and keep (supplement, Table 1).
     minimum_performance: dict[Stage, float] = msgspec.field(
-        default_factory=lambda: {
-            Stage.LINKS: 0.8,
-            Stage.VERIFICATION: 0.83,
-            Stage.REQUIREMENT: 0.83,
-            Stage.DRAWING: 0.7,
-            Stage.QUALITY: 0.78,
-            Stage.COVERAGE: 0.8,
-        }
+        default_factory=lambda: {stage: spec_of(stage).minimum_accuracy for stage in Stage}
     )
     # A sitting's questions are kept for its worker for this long.
     sitting_seconds: int = 3600

@@ -1,0 +1,1 @@
+"""Releases: the dataset as files, the statistics of one, and how close it comes to an answer key."""

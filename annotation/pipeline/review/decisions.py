@@ -1,5 +1,7 @@
 """Review decisions: what a researcher may change, and how it is taken back."""
 
+from typing import assert_never
+
 from msgspec.structs import replace
 
 from annotation.pipeline.geometry import Rect, rect_problem
@@ -77,6 +79,8 @@ def decide(state: ImageState, decision: Decision, fact: Fact) -> ImageState:
             return with_flags(state, replace(flags, unrelated=unrelated, reviewed=True))
         case SendTo():
             return _send_to(state, decision)
+        case _:
+            assert_never(decision)
 
 
 # Mentions
@@ -230,8 +234,12 @@ def _why_not(chain: Chain, target: Target, *, linking: bool) -> str:
             return f"chain {chain.number} has one mention: there is nothing to verify"
         case Target.REQUIREMENT:
             return f"chain {chain.number} has boxes; delete them first"
-        case _:
+        case Target.COVERAGE | Target.COMPLETE:
             return f"chain {chain.number} has no box; draw one, or settle it as without a box"
+        case Target.LINKS | Target.DRAWING | Target.REVIEW:
+            raise AssertionError(f"any chain can be sent to {target.value}")
+        case _:
+            assert_never(target)
 
 
 def _restart_requirement(chain: Chain) -> Chain:
@@ -287,7 +295,8 @@ def _boxes_changed(state: ImageState, number: int) -> ImageState:
     chain = restart_coverage(chain)
     has_boxes = bool(accepted_boxes(state, number))
     pending = any(b.status is BoxStatus.PROPOSED and number in b.chains for b in state.boxes)
-    match chain.phase:
+    phase = chain.phase
+    match phase:
         case Phase.COMPLETE if not has_boxes:
             return to_review(state, chain, NO_BOX_LEFT)
         case Phase.NONVISUAL if has_boxes:
@@ -298,6 +307,12 @@ def _boxes_changed(state: ImageState, number: int) -> ImageState:
             chain = replace(chain, phase=Phase.DRAWING)
         case Phase.QUALITY if not pending:
             chain = replace(chain, phase=Phase.COVERAGE if has_boxes else Phase.DRAWING)
+        case Phase.LINKING | Phase.VERIFICATION | Phase.REQUIREMENT | Phase.DRAWING:
+            pass
+        case Phase.QUALITY | Phase.COMPLETE | Phase.NONVISUAL | Phase.REVIEW:
+            pass
+        case _:
+            assert_never(phase)
     return with_chain(state, chain)
 
 

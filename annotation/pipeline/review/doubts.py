@@ -4,6 +4,8 @@ In an open tally the vote is gone. A settled decision that rested on it is asked
 second opinion; if that disagrees, the chain goes to review.
 """
 
+from typing import assert_never
+
 from msgspec.structs import replace
 
 from annotation.pipeline.protocol.cycles import SECOND_OPINION, to_review
@@ -20,6 +22,7 @@ from annotation.pipeline.protocol.questions import (
 )
 from annotation.pipeline.protocol.reports import withdraw_reports
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import Subject, spec_of
 from annotation.pipeline.protocol.stages.coverage import (
     coverage_question,
     coverage_tally,
@@ -194,74 +197,104 @@ def _stands(state: ImageState, opinion: SecondOpinion) -> bool:
     concerned = chains_concerned(state, question)
     if not concerned or any(chain.phase is Phase.REVIEW for chain in concerned):
         return False
-    if question.stage is Stage.LINKS:
-        # Verification or a reviewer may have parted or joined the two since.
-        together = chain_of(state, question.subject[0]) == chain_of(state, question.subject[1])
-        asked = any(
-            link_question(link) == replace(question, doubted=0) and can_be_linked(state, link)
-            for link in state.links
-        )
-        return asked and together == (opinion.decided == YES)
-    if question.stage is Stage.QUALITY:
-        box = find_box(state, question.subject[0])
-        wanted = BoxStatus.ACCEPTED if opinion.decided == GOOD else BoxStatus.DISCARDED
-        return box is not None and box.status is wanted
     chain = find_chain(state, question.subject[0])
-    if question.stage is Stage.VERIFICATION:
-        if chain is None:
-            # It was broken; a reviewer may have put its mentions together again.
-            return len(concerned) > 1
-        # A reviewer may have left it one mention: there is nothing to verify.
-        return (
-            len(chain.mentions) > 1
-            and chain.verification_round == question.round
-            and chain.phase not in BEFORE_BOXES
-        )
-    assert chain is not None  # a chain is concerned, and it is this one
-    if question.stage is Stage.REQUIREMENT:
-        return chain.phase is Phase.NONVISUAL and chain.requirement_round == question.round
-    return chain.phase is Phase.COMPLETE and chain.coverage_round == question.round
+    match question.stage:
+        case Stage.LINKS:
+            return _link_stands(state, opinion)
+        case Stage.VERIFICATION:
+            if chain is None:
+                # It was broken; a reviewer may have put its mentions together again.
+                return len(concerned) > 1
+            # A reviewer may have left it one mention: there is nothing to verify.
+            return (
+                len(chain.mentions) > 1
+                and chain.verification_round == question.round
+                and chain.phase not in BEFORE_BOXES
+            )
+        case Stage.REQUIREMENT:
+            assert chain is not None  # a chain is concerned, and it is this one
+            return chain.phase is Phase.NONVISUAL and chain.requirement_round == question.round
+        case Stage.QUALITY:
+            box = find_box(state, question.subject[0])
+            wanted = BoxStatus.ACCEPTED if opinion.decided == GOOD else BoxStatus.DISCARDED
+            return box is not None and box.status is wanted
+        case Stage.DRAWING:
+            return False  # a doubted "none needed" is asked again as Requirement or Coverage
+        case Stage.COVERAGE:
+            assert chain is not None  # a chain is concerned, and it is this one
+            return chain.phase is Phase.COMPLETE and chain.coverage_round == question.round
+        case _:
+            assert_never(question.stage)
+
+
+def _link_stands(state: ImageState, opinion: SecondOpinion) -> bool:
+    question = opinion.question
+    # Verification or a reviewer may have parted or joined the two since.
+    together = chain_of(state, question.subject[0]) == chain_of(state, question.subject[1])
+    asked = any(
+        link_question(link) == replace(question, doubted=0) and can_be_linked(state, link)
+        for link in state.links
+    )
+    return asked and together == (opinion.decided == YES)
 
 
 def chains_concerned(state: ImageState, question: Question) -> list[Chain]:
     """Return the chains that an answer could change; none while a mention has no chain yet."""
     number = question.subject[0]
-    if question.stage is Stage.LINKS:
-        if any(chain_of(state, mention) is None for mention in question.subject):
-            return []
-        chain = chain_of(state, number)
-        return [chain] if chain else []
-    if question.stage is Stage.QUALITY:
-        box = find_box(state, number)
-        return [c for c in state.chains if box is not None and c.number in box.chains]
-    chain = find_chain(state, number)
-    if chain is not None:
-        return [chain]
-    members = {m for broken in state.broken if broken.number == number for m in broken.mentions}
-    return [c for c in state.chains if members.intersection(c.mentions)]
+    subject = spec_of(question.stage).subject
+    match subject:
+        case Subject.MENTIONS:
+            if any(chain_of(state, mention) is None for mention in question.subject):
+                return []
+            chain = chain_of(state, number)
+            return [chain] if chain else []
+        case Subject.BOX:
+            box = find_box(state, number)
+            return [c for c in state.chains if box is not None and c.number in box.chains]
+        case Subject.CHAIN:
+            chain = find_chain(state, number)
+            if chain is not None:
+                return [chain]
+            parts = (broken.mentions for broken in state.broken if broken.number == number)
+            members = {mention for mentions in parts for mention in mentions}
+            return [c for c in state.chains if members.intersection(c.mentions)]
+        case _:
+            assert_never(subject)
 
 
 def _with_vote(state: ImageState, question: Question, vote: Vote) -> ImageState:
     number = question.subject[0]
-    if question.stage is Stage.LINKS:
-        return record_link(state, question, vote)
-    if question.stage is Stage.QUALITY:
-        box = find_box(state, number)
-        return with_box(state, replace(box, quality=vote)) if box else state
-    chain = find_chain(state, number)
-    if chain is None:
-        for broken in state.broken:
-            if broken.number == number:
-                state = _with_broken(state, replace(broken, votes=(*broken.votes, vote)))
-        return state
-    match question.stage:
-        case Stage.VERIFICATION:
-            chain = replace(chain, verification=(*chain.verification, vote))
-        case Stage.REQUIREMENT:
-            chain = with_requirement_votes(chain, (*chain.requirement, vote))
+    subject = spec_of(question.stage).subject
+    match subject:
+        case Subject.MENTIONS:
+            return record_link(state, question, vote)
+        case Subject.BOX:
+            box = find_box(state, number)
+            return with_box(state, replace(box, quality=vote)) if box else state
+        case Subject.CHAIN:
+            chain = find_chain(state, number)
+            if chain is not None:
+                return with_chain(state, _chain_with_vote(chain, question.stage, vote))
+            for broken in state.broken:
+                if broken.number == number:
+                    state = _with_broken(state, replace(broken, votes=(*broken.votes, vote)))
+            return state
         case _:
-            chain = replace(chain, coverage=(*chain.coverage, vote))
-    return with_chain(state, chain)
+            assert_never(subject)
+
+
+def _chain_with_vote(chain: Chain, stage: Stage, vote: Vote) -> Chain:
+    match stage:
+        case Stage.VERIFICATION:
+            return replace(chain, verification=(*chain.verification, vote))
+        case Stage.REQUIREMENT:
+            return with_requirement_votes(chain, (*chain.requirement, vote))
+        case Stage.COVERAGE:
+            return replace(chain, coverage=(*chain.coverage, vote))
+        case Stage.LINKS | Stage.DRAWING | Stage.QUALITY:
+            raise AssertionError(f"{stage.value} has no second opinions about a chain")
+        case _:
+            assert_never(stage)
 
 
 def _with_broken(state: ImageState, broken: BrokenChain) -> ImageState:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable
 from enum import StrEnum
 from fractions import Fraction
+from typing import assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -147,6 +148,8 @@ def follow(standing: Standing, event: Event, stage: Stage, settings: Settings) -
             if standing.trust is not Trust.TRUSTED:
                 return standing
             return Standing(trust=Trust.PROBATION)
+        case _:
+            assert_never(event)
 
 
 def fold(events: Iterable[Event], stage: Stage, settings: Settings) -> Standing:

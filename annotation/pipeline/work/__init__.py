@@ -1,0 +1,1 @@
+"""What workers see and send: guides, questions as shown, answers, and the proof of acceptance."""

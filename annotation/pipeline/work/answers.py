@@ -7,7 +7,8 @@ import msgspec
 
 from annotation.pipeline.geometry import Rect, rect_problem
 from annotation.pipeline.protocol.facts import Judgment
-from annotation.pipeline.protocol.questions import ANSWERS, BAD, BOX, Question, Stage
+from annotation.pipeline.protocol.questions import Question, Stage
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.display import Shown
 
 REASONS = ("not_the_thing", "not_tight", "several_things", "already_covered")
@@ -81,8 +82,8 @@ def answer_problem(
 
     `ways` are the ways of drawing that the sitting offers.
     """
-    if answer.answer not in ANSWERS[stage]:
-        return f"{answer.answer!r} is no answer here; it takes {_either(ANSWERS[stage])}"
+    if answer.answer not in spec_of(stage).answers:
+        return f"{answer.answer!r} is no answer here; it takes {_either(spec_of(stage).answers)}"
     return _rect_problem(answer, stage, width, height, ways) or _reports_problem(
         answer, stage, shown
     )
@@ -91,7 +92,7 @@ def answer_problem(
 def _rect_problem(
     answer: Answer, stage: Stage, width: int, height: int, ways: Collection[str]
 ) -> str | None:
-    draws = stage is Stage.DRAWING and answer.answer == BOX
+    draws = spec_of(stage).draws(answer.answer)
     if answer.rect is None:
         if draws:
             return "the box is missing"
@@ -106,7 +107,7 @@ def _rect_problem(
 
 
 def _reports_problem(answer: Answer, stage: Stage, shown: Shown) -> str | None:
-    if answer.reasons and not (stage is Stage.QUALITY and answer.answer == BAD):
+    if answer.reasons and answer.answer != spec_of(stage).explained_answer:
         return "only a bad box has reasons"
     for reason in answer.reasons:
         if reason not in REASONS:

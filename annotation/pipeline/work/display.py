@@ -1,6 +1,7 @@
 """What a question shows to a worker: which captions, which words marked, which boxes."""
 
 from collections.abc import Sequence
+from typing import assert_never
 
 import msgspec
 
@@ -72,8 +73,10 @@ def shown(state: ImageState, question: Question) -> Shown:
             )
         case Stage.QUALITY:
             return _box_shown(state, question)
-        case _:
+        case Stage.REQUIREMENT | Stage.DRAWING | Stage.COVERAGE:
             return _chain_shown(state, question, question.subject[0])
+        case _:
+            assert_never(question.stage)
 
 
 def _chain_shown(state: ImageState, question: Question, chain: int) -> Shown:

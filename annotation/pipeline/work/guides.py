@@ -8,16 +8,15 @@ import msgspec
 
 from annotation.pipeline.captions import Caption, tokenise
 from annotation.pipeline.geometry import Rect, iou, rect_problem
-from annotation.pipeline.protocol.questions import ANSWERS, BOX, Stage
+from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import MOST_QUESTIONS
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.display import Mark, Shown
 from common.files.toml_files import TomlError, convert_table, read_toml
 
 # The texts that apply where a campaign has none of its own.
 SHIPPED = Path(__file__).parents[2] / "guides"
 PHRASE = "{phrase}"
-
-_WITH_BOXES = (Stage.DRAWING, Stage.QUALITY, Stage.COVERAGE)
 
 
 class GuideError(ValueError):
@@ -182,9 +181,10 @@ def lesson_shown(
             problems.append(f"image {lesson.image!r}: {problem}")
     if problems:
         raise GuideError(*problems)
+    spec = spec_of(stage)
     listed_numbers = tuple(listed.number for listed in lesson.captions)
     return Shown(
-        captions=tuple(sorted(captions)) if stage is Stage.VERIFICATION else listed_numbers,
+        captions=tuple(sorted(captions)) if spec.shows_all_captions else listed_numbers,
         marks=tuple(marks),
         boxes=lesson.boxes,
         candidate=lesson.candidate,
@@ -202,7 +202,7 @@ def is_right(
     """
     if answer != lesson.answer:
         return False
-    if stage is not Stage.DRAWING or answer != BOX:
+    if not spec_of(stage).draws(answer):
         return True
     return rect is not None and any(iou(rect, good) >= iou_needed for good in lesson.expected)
 
@@ -260,20 +260,20 @@ def _read_lessons(
 
 def _lesson_problems(lesson: Lesson, stage: Stage) -> Iterator[str]:
     yield from _blank("why", [lesson.why])
-    if lesson.answer not in ANSWERS[stage]:
-        known = ", ".join(ANSWERS[stage])
+    if lesson.answer not in spec_of(stage).answers:
+        known = ", ".join(spec_of(stage).answers)
         yield f"the answer {lesson.answer!r} is none of this stage; there are: {known}"
     yield from _phrase_problems(lesson, stage)
-    if lesson.boxes and stage not in _WITH_BOXES:
+    spec = spec_of(stage)
+    if lesson.boxes and not spec.shows_boxes:
         yield "this stage shows no boxes: leave `boxes` out"
-    if (lesson.candidate is not None) != (stage is Stage.QUALITY):
-        needed = stage is Stage.QUALITY
+    if (lesson.candidate is not None) != spec.shows_candidate:
         yield (
             "`candidate`, the blue box, is missing"
-            if needed
+            if spec.shows_candidate
             else ("only Box Quality has a blue box: leave `candidate` out")
         )
-    draws = stage is Stage.DRAWING and lesson.answer == BOX
+    draws = spec.draws(lesson.answer)
     if bool(lesson.expected) != draws:
         yield (
             "`expected`, the boxes that would be right, is missing"
@@ -288,14 +288,14 @@ def _phrase_problems(lesson: Lesson, stage: Stage) -> Iterator[str]:
     twice = sorted({number for number in numbers if numbers.count(number) > 1})
     for number in twice:
         yield f"caption {number} is listed twice"
-    if stage is Stage.LINKS:
-        if counts != [1, 1]:
-            yield f"it takes two captions with one phrase each; here are {_shape(counts)}"
-    elif stage is Stage.VERIFICATION:
-        if sum(counts) < 2:
+    spec = spec_of(stage)
+    if spec.has_more_phrases:
+        if sum(counts) < spec.phrases:
             yield f"it takes at least two phrases; here are {_shape(counts)}"
-    elif counts != [1]:
-        yield f"it takes one caption with one phrase; here are {_shape(counts)}"
+    elif counts != [1] * spec.phrases:
+        one = spec.phrases == 1
+        wanted = "one caption with one phrase" if one else "two captions with one phrase each"
+        yield f"it takes {wanted}; here are {_shape(counts)}"
     for caption in lesson.captions:
         if not all(tokenise(phrase) for phrase in caption.phrases):
             yield f"a phrase of caption {caption.number} has no words"

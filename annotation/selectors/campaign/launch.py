@@ -10,9 +10,10 @@ from django.db.models import Count, Q
 
 from annotation import models
 from annotation.pipeline.crowd.money import campaign_fees, dollars, hit_cost, stage_cost
-from annotation.pipeline.gold.gold_question import GOLD_STAGES, launch_problems
+from annotation.pipeline.gold.gold_question import launch_problems
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES
 from annotation.pipeline.work.guides import StageGuide, read_consent, shipped_consent, shipped_guide
 from annotation.selectors.gold.gold_questions import gold_available
 from annotation.selectors.work.guides import guide_read, guides_current, lesson_images

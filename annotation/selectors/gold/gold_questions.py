@@ -6,7 +6,8 @@ from django.db.models import BooleanField, Count, Exists, OuterRef, Q, QuerySet,
 
 from annotation import models
 from annotation.pipeline.gold.gold_question import GoldSource, Offer, choose_gold
-from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import spec_of
 
 # So many candidates are read for each one that is wanted, of every answer: enough to choose
 # other images from, and no more however many there are.
@@ -40,7 +41,7 @@ def gold_for(
     The seed must hold a secret. One statement, which reads few rows of each answer, the least
     used: whoever hands the questions out counts their uses up.
     """
-    answers = ANSWERS[stage] if count > 0 and stage is not Stage.DRAWING else ()
+    answers = spec_of(stage).answers if count > 0 and spec_of(stage).has_gold else ()
     branches = []
     for answer in answers:
         unseen = _unseen(campaign, stage, worker, answer)

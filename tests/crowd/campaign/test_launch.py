@@ -13,8 +13,9 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from annotation import models
 from annotation.actions.campaign.launch import LaunchRefusedError, campaign_launch
 from annotation.models import HitStatus, SupplyStatus
-from annotation.pipeline.gold.gold_question import GOLD_STAGES, GoldSource
-from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.gold.gold_question import GoldSource
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES, spec_of
 from annotation.selectors.campaign.launch import launch_checks
 from tests.crowd.supplies import confirm, crowd_change, fresh, supplied, work_hits
 from tests.processes import ROOT
@@ -57,7 +58,7 @@ def gold_add(campaign: models.Campaign, each: int) -> None:
                 source=GoldSource.FILE.value,
             )
             for stage in GOLD_STAGES
-            for answer in ANSWERS[stage]
+            for answer in spec_of(stage).answers
             for number in range(each)
         ]
     )

@@ -15,10 +15,11 @@ from annotation.actions.corpus.images import image_withdraw
 from annotation.actions.corpus.imports import Take
 from annotation.actions.gold.gold_questions import gold_make, gold_retire, gold_store
 from annotation.actions.protocol.facts import decision_record
-from annotation.pipeline.gold.gold_question import GOLD_STAGES, Gold, GoldSource, launch_problems
+from annotation.pipeline.gold.gold_question import Gold, GoldSource, launch_problems
 from annotation.pipeline.protocol.facts import NoBox
-from annotation.pipeline.protocol.questions import ANSWERS, NO, YES, Stage
+from annotation.pipeline.protocol.questions import NO, YES, Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES, spec_of
 from annotation.pipeline.release.folder import write_image
 from annotation.pipeline.work.display import Mark, Shown
 from annotation.selectors.gold.gold_questions import gold_available
@@ -297,7 +298,7 @@ def test_the_demo_has_enough_for_a_launch() -> None:
     # Few chains of ten photos have no box: here the limit of an image plays no role.
     assert available[Stage.REQUIREMENT] == {"box": 39, "scene": 9, "nobox": 12}
     for stage in GOLD_STAGES:
-        assert min(available[stage][answer] for answer in ANSWERS[stage]) >= 9
+        assert min(available[stage][answer] for answer in spec_of(stage).answers) >= 9
     count = models.GoldQuestion.objects.count()
     call_command("demo_load", stdout=StringIO())
     assert models.GoldQuestion.objects.count() == count

@@ -13,8 +13,9 @@ from annotation.pipeline.engine import begin
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.mentions.mention import PEOPLE, Mention
 from annotation.pipeline.protocol import facts
-from annotation.pipeline.protocol.questions import ANSWERS, Question, Stage
+from annotation.pipeline.protocol.questions import Question, Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.protocol.state import ImageState, Phase
 
 RECT = Rect(1, 1, 10, 20)
@@ -67,7 +68,7 @@ def test_every_kind_of_decision_is_tried_above() -> None:
 def test_judgments_and_questions(stage: Stage, state: ImageState) -> None:
     subject = (1, 5) if stage is Stage.LINKS else (1,)
     said = set()
-    for answer in ANSWERS[stage]:
+    for answer in spec_of(stage).answers:
         rect = RECT if (stage, answer) == (Stage.DRAWING, "box") else None
         body = facts.Judgment(
             worker=12,
@@ -81,7 +82,7 @@ def test_judgments_and_questions(stage: Stage, state: ImageState) -> None:
         assert words.endswith("; reported that “A man” is cut wrongly")
         said.add(words)
         assert "man" not in fact_words(body, None)
-    assert len(said) == len(ANSWERS[stage]), "every answer reads differently"
+    assert len(said) == len(spec_of(stage).answers), "every answer reads differently"
     assert question_words(Question(stage=stage, subject=subject), state)
     again = question_words(Question(stage=stage, subject=subject, doubted=4), state)
     assert "asked again" in again

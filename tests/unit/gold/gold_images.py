@@ -15,8 +15,9 @@ from annotation.pipeline.protocol.facts import (
     ImportedChain,
     Judgment,
 )
-from annotation.pipeline.protocol.questions import ANSWERS, BOX, Question, Stage
+from annotation.pipeline.protocol.questions import BOX, Question, Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.protocol.state import ImageState
 from tests.unit.protocol.images import HEIGHT, WIDTH
 
@@ -56,7 +57,7 @@ def gold_images(draw: st.DrawFn) -> tuple[ImageState, AcceptedImport]:
 
 
 def guess(question: Question, random: Random) -> tuple[str, Rect | None]:
-    answer = random.choice(ANSWERS[question.stage])
+    answer = random.choice(spec_of(question.stage).answers)
     draws = question.stage is Stage.DRAWING and answer == BOX
     return answer, Rect(
         1, 1, random.randint(1, WIDTH), random.randint(1, HEIGHT)

@@ -19,11 +19,12 @@ from annotation.pipeline.gold.files import (
     read_gold,
     write_gold,
 )
-from annotation.pipeline.gold.gold_question import GOLD_STAGES, Gold, GoldSource
+from annotation.pipeline.gold.gold_question import Gold, GoldSource
 from annotation.pipeline.gold.maker import make_gold
 from annotation.pipeline.mentions.mention import Mention
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES
 from annotation.pipeline.protocol.state import ImageState
 from annotation.pipeline.work.display import Mark, Shown
 from tests.unit.gold.test_gold_question import known_park, park_state

@@ -34,8 +34,9 @@ from annotation.pipeline.gold.known_images import (
 )
 from annotation.pipeline.gold.maker import APART_IOU, make_gold
 from annotation.pipeline.protocol.facts import NoBox
-from annotation.pipeline.protocol.questions import ANSWERS, Question, Stage
+from annotation.pipeline.protocol.questions import Question, Stage
 from annotation.pipeline.protocol.settings import CrowdSettings, Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.protocol.state import ImageState, find_chain
 from annotation.pipeline.release.folder import (
     ReleasedBox,
@@ -137,7 +138,7 @@ def test_all_that_is_made_makes_sense() -> None:
             assert gold.source is GoldSource.IMPORTED
             assert decode_gold(encode_gold(gold)) == gold
         if golds:
-            assert {gold.answer for gold in golds} == set(ANSWERS[stage])
+            assert {gold.answer for gold in golds} == set(spec_of(stage).answers)
 
 
 def test_the_same_seed_makes_the_same() -> None:
@@ -474,7 +475,7 @@ def test_answers_are_balanced_whatever_the_stock() -> None:
 
 
 def test_launch_needs_enough_of_every_answer() -> None:
-    enough = {stage: dict.fromkeys(ANSWERS[stage], 30) for stage in Stage}
+    enough = {stage: dict.fromkeys(spec_of(stage).answers, 30) for stage in Stage}
     assert launch_problems(enough, SETTINGS) == []
     few = enough | {Stage.LINKS: {"yes": 59}, Stage.QUALITY: {"good": 60}}
     assert launch_problems(few, SETTINGS) == [

@@ -15,7 +15,7 @@ from annotation.pipeline.corpus.corpus_image import (
 )
 from annotation.pipeline.engine import apply
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.gold.gold_question import GOLD_STAGES, Gold, GoldSource, gold_problem
+from annotation.pipeline.gold.gold_question import Gold, GoldSource, gold_problem
 from annotation.pipeline.gold.known_images import (
     OtherImageError,
     known_image,
@@ -36,6 +36,7 @@ from annotation.pipeline.protocol.facts import (
 )
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import GOLD_STAGES
 from annotation.pipeline.protocol.state import ImageState
 from tests.unit.gold.test_gold_question import (
     DOG,

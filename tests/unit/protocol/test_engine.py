@@ -17,8 +17,9 @@ from annotation.pipeline.protocol.facts import (
     decode_body,
     encode_body,
 )
-from annotation.pipeline.protocol.questions import ANSWERS, Question, Stage, question_from_key
+from annotation.pipeline.protocol.questions import Question, Stage, question_from_key
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.protocol.state import decode_state, encode_state
 from tests.unit.protocol.images import (
     RECT,
@@ -47,7 +48,7 @@ def test_an_answer_must_be_one_of_its_stage(stage: Stage) -> None:
     with pytest.raises(FactRefusedError) as refusal:
         session.apply(Judgment(1, question, "perhaps"))
     assert str(refusal.value) == (
-        f"'perhaps' is no answer to {question.key}; it takes {', '.join(ANSWERS[stage])}"
+        f"'perhaps' is no answer to {question.key}; it takes {', '.join(spec_of(stage).answers)}"
     )
 
 
@@ -109,7 +110,7 @@ def test_what_is_no_key_is_refused(key: str) -> None:
 )
 def test_an_answer_to_a_question_that_was_never_asked_is_not_counted(question: Question) -> None:
     session = one_ball()
-    judgment = Judgment(1, question, ANSWERS[question.stage][0])
+    judgment = Judgment(1, question, spec_of(question.stage).answers[0])
     assert not counts(session.state, judgment)
     before = session.state
     session.apply(judgment)

@@ -38,8 +38,9 @@ from annotation.pipeline.protocol.facts import (
     Undo,
 )
 from annotation.pipeline.protocol.independence import may_answer
-from annotation.pipeline.protocol.questions import ANSWERS, BOX, Question, Stage, question_from_key
+from annotation.pipeline.protocol.questions import BOX, Question, Stage, question_from_key
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.protocol.state import (
     SETTLED,
     BoxStatus,
@@ -113,7 +114,7 @@ def images(draw: st.DrawFn) -> ImageState:
 
 
 def valid_answer(question: Question, pick: int) -> tuple[str, Rect | None]:
-    answers = ANSWERS[question.stage]
+    answers = spec_of(question.stage).answers
     answer = answers[pick % len(answers)]
     draws = question.stage is Stage.DRAWING and answer == BOX
     return answer, Rect(2, 2, 9, 9) if draws else None
@@ -325,7 +326,7 @@ class Image(RuleBasedStateMachine):
     @invariant()
     def every_open_question_can_be_answered(self) -> None:
         for question in open_questions(self.state):
-            for pick in range(len(ANSWERS[question.stage])):
+            for pick in range(len(spec_of(question.stage).answers)):
                 answer, rect = valid_answer(question, pick)
                 judgment = Judgment(FRESH, question, answer, rect)
                 assert counts(self.state, judgment)

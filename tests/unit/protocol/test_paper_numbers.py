@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from annotation.pipeline.crowd.terms import SECONDS_PER_QUESTION
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.release import statistics_report
 from annotation.pipeline.release.statistics import dataset_statistics
 from annotation.pipeline.release.statistics_report import PAPER_TOTAL_ROW, PAPER_TOTALS, PAPER_TYPES
@@ -131,9 +131,7 @@ def test_the_stages_numbers_are_those_of_the_supplements_table_1(supplement: str
     seconds = {stage: _number(row[0]) for stage, row in rows.items()}
     questions = {stage: int(_number(row[1])) for stage, row in rows.items()}
     minimum = {stage: _number(row[2]) / 100 for stage, row in rows.items()}
-    assert pytest.approx({stage: seconds[stage] / questions[stage] for stage in Stage}) == dict(
-        SECONDS_PER_QUESTION
-    )
+    assert {stage: spec_of(stage).seconds_per_hit for stage in Stage} == seconds
     assert Settings().questions_per_hit == questions
     assert Settings().minimum_performance == pytest.approx(minimum)
 

@@ -10,8 +10,9 @@ from annotation.pipeline.corpus.corpus_image import CorpusImage
 from annotation.pipeline.corpus.importers import read_corpus
 from annotation.pipeline.geometry import Rect, iou
 from annotation.pipeline.protocol.facts import ImportedChain
-from annotation.pipeline.protocol.questions import ANSWERS, BOX, GOOD, TRUE, YES, Stage
+from annotation.pipeline.protocol.questions import BOX, GOOD, TRUE, YES, Stage
 from annotation.pipeline.protocol.settings import Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.guides import (
     Lesson,
     StageGuide,
@@ -87,9 +88,9 @@ def test_there_are_enough_for_every_answer(stage: Stage) -> None:
     assert 3 <= len(found.examples) <= 5
     assert 5 <= len(found.test) <= 8
     for lessons in (found.examples, found.test):
-        assert {lesson.answer for lesson in lessons} == set(ANSWERS[stage])
+        assert {lesson.answer for lesson in lessons} == set(spec_of(stage).answers)
     # Who always gives the same answer does not pass.
-    for answer in ANSWERS[stage]:
+    for answer in spec_of(stage).answers:
         right = sum(is_right(lesson, stage, answer, None, 0.7) for lesson in found.test)
         assert right / len(found.test) < Settings().minimum_performance[stage]
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from annotation.pipeline.engine import open_questions
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.protocol.facts import FixSpan, Judgment
-from annotation.pipeline.protocol.questions import ANSWERS, Stage, question_from_key
+from annotation.pipeline.protocol.questions import Stage, question_from_key
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.answers import (
     Answer,
     answer_problem,
@@ -176,7 +177,7 @@ def test_every_open_question_of_every_state_can_be_shown(choices: list[int], dou
         if not questions:
             break
         question = questions[choice % len(questions)]
-        answers = ANSWERS[question.stage]
+        answers = spec_of(question.stage).answers
         fact = session.say(question.key, answers[(choice + step) % len(answers)])
         if choice == doubted:
             session.doubt(fact)
@@ -207,7 +208,7 @@ def problem(stage: Stage, ways: tuple[str, ...] = ("drag", "extreme"), **fields:
 
 @pytest.mark.parametrize("stage", Stage)
 def test_every_answer_of_a_stage_is_one(stage: Stage) -> None:
-    for word in ANSWERS[stage]:
+    for word in spec_of(stage).answers:
         drawn: dict[str, Any] = (
             {"rect": RECT, "way": "drag"} if (stage, word) == (Stage.DRAWING, "box") else {}
         )

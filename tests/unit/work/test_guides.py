@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from annotation.pipeline.captions import Caption, tokenise
 from annotation.pipeline.geometry import Rect, iou
-from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.guides import (
     GuideError,
     Lesson,
@@ -385,8 +386,8 @@ def test_words_of_a_caption_are_always_found(tokens: list[str], data: st.DataObj
 
 @pytest.mark.parametrize("stage", [stage for stage in Stage if stage is not Stage.DRAWING])
 def test_the_lessons_answer_is_right_and_the_others_are_not(stage: Stage) -> None:
-    for right in ANSWERS[stage]:
-        for answer in ANSWERS[stage]:
+    for right in spec_of(stage).answers:
+        for answer in spec_of(stage).answers:
             asked = lesson({1: ("cat",)}, answer=right)
             assert is_right(asked, stage, answer, None, 0.7) == (answer == right)
 

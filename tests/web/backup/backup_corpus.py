@@ -77,7 +77,8 @@ def judge(image_id: int, workers: list[int]) -> None:
     from annotation.pipeline.engine import open_questions
     from annotation.pipeline.geometry import Rect
     from annotation.pipeline.protocol.facts import Judgment
-    from annotation.pipeline.protocol.questions import ANSWERS, Stage
+    from annotation.pipeline.protocol.questions import Stage
+    from annotation.pipeline.protocol.stage_spec import spec_of
 
     asked: dict[str, int] = {}
     for _ in range(12):
@@ -89,7 +90,7 @@ def judge(image_id: int, workers: list[int]) -> None:
         worker = workers[asked.get(question.key, 0)]
         asked[question.key] = asked.get(question.key, 0) + 1
         rect = Rect(xmin=2, ymin=3, xmax=20, ymax=21) if question.stage is Stage.DRAWING else None
-        answer = ANSWERS[question.stage][0]
+        answer = spec_of(question.stage).answers[0]
         judgment = Judgment(worker=worker, question=question, answer=answer, rect=rect)
         judgments_record(image_id=image_id, judgments=[judgment])
 

@@ -8,7 +8,8 @@ from annotation import models
 from annotation.actions.work.sittings import consent_give, sitting_open
 from annotation.models import SittingKind
 from annotation.pipeline.geometry import Rect
-from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.protocol.questions import Stage
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.answers import Answer
 from annotation.selectors.work.guides import consent_guide
 from annotation.selectors.work.sittings import Claim
@@ -70,7 +71,7 @@ def opened(claim: Claim) -> models.Sitting:
 
 def an_answer(stage: Stage, **changes: Any) -> Answer:
     """Return the first answer of a stage, with what it needs."""
-    answer = Answer(answer=ANSWERS[stage][0], milliseconds=1500)
+    answer = Answer(answer=spec_of(stage).answers[0], milliseconds=1500)
     if stage is Stage.DRAWING:
         answer = replace(answer, rect=BOX, way="drag")
     return replace(answer, **changes)

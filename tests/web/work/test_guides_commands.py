@@ -10,8 +10,9 @@ from django.core.management import CommandError, call_command
 from annotation import models
 from annotation.actions.work.guides import guide_save
 from annotation.management.commands.demo_load import DEMO
-from annotation.pipeline.protocol.questions import ANSWERS, Stage
+from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import DrawingWay, Settings
+from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.guides import shipped_source
 from annotation.selectors.work.guides import TOPICS, consent_guide, guides_current, stage_guide
 from tests.web.campaigns import small_campaign
@@ -221,7 +222,7 @@ def test_the_demo_campaign_comes_with_guides() -> None:
     for stage in Stage:
         current = stage_guide(campaign, stage)
         assert current.row is not None
-        assert {lesson.answer for lesson in current.guide.test} == set(ANSWERS[stage])
+        assert {lesson.answer for lesson in current.guide.test} == set(spec_of(stage).answers)
         assert len(current.guide.examples) >= 3
     consent = consent_guide(campaign).row
     assert consent is not None
