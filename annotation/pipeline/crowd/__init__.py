@@ -1,1 +1,1 @@
-"""The crowd as the marketplace sees it: how many HITs to publish, under which terms, for how much."""
+"""The crowd on the marketplace: how many HITs to publish, under which terms, and for how much."""

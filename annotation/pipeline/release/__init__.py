@@ -1,1 +1,1 @@
-"""Releases: the dataset as files, the statistics of one, and how close it comes to an answer key."""
+"""Releases: the dataset as files, its statistics, and how close it comes to an answer key."""
