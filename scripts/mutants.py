@@ -125,6 +125,8 @@ def _is_left_alone(node: ast.AST) -> bool:
         case ast.Expr(value=ast.Call(func=function)) | ast.Call(func=function):
             names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
             return bool(names & (LOGS | DECLARATIONS))
+        case ast.keyword(arg="strict"):
+            return True  # of zip: it guards against what cannot be
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return True
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.BitOr())):

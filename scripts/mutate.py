@@ -36,11 +36,11 @@ CORE = tuple(
 # Group → where its tests are, and the share of mutants that they should kill.
 HOMES = {
     "core rules": ("tests/unit", 0.95),
-    "other annotation rules": ("tests/unit", 0.90),
+    "other rules": ("tests/unit", 0.90),
     "marketplace rules": ("tests/marketplace", 0.90),
     "grounding": ("tests/grounding", 0.90),
 }
-FOLDERS = ("annotation/pipeline", "marketplace/rules", "grounding/pipeline")
+FOLDERS = ("annotation/pipeline", "common/files", "marketplace/rules", "grounding/pipeline")
 PACKAGES = {"annotation", "common", "config", "grounding", "marketplace", "tests"}
 # Tests that are too slow to be run for each mutant.
 LEFT_OUT = ("tests/browser", "tests/concurrency", "tests/data", "tests/e2e")
@@ -57,8 +57,8 @@ PYTEST = [
 
 def group_of(path: str) -> str:
     """Return the group that a module belongs to."""
-    if path.startswith("annotation/"):
-        return "core rules" if path.startswith(CORE) else "other annotation rules"
+    if path.startswith(("annotation/", "common/")):
+        return "core rules" if path.startswith(CORE) else "other rules"
     return "grounding" if path.startswith("grounding/") else "marketplace rules"
 
 

@@ -79,8 +79,8 @@ def test_what_is_no_rule_is_left_as_it_is() -> None:
 
 def test_a_module_belongs_to_one_group() -> None:
     assert group_of("annotation/pipeline/trust/standing.py") == "core rules"
-    assert group_of("annotation/pipeline/crowd/terms.py") == "other annotation rules"
-    assert group_of("annotation/pipeline/corpus/importers/coco.py") == "other annotation rules"
+    assert group_of("annotation/pipeline/crowd/terms.py") == "other rules"
+    assert group_of("annotation/pipeline/corpus/importers/coco.py") == "other rules"
     assert group_of("marketplace/rules/questions/keys.py") == "marketplace rules"
     assert group_of("grounding/pipeline/embedding/cca.py") == "grounding"
     assert all((ROOT / part).exists() for part in CORE)
@@ -111,7 +111,7 @@ def test_the_share_killed_is_told_by_group() -> None:
 def test_a_sample_is_drawn_of_each_group() -> None:
     chosen = sampled(1, 2, "money.py")
     assert sorted((group_of(mutant.path) for mutant in chosen), reverse=True) == [
-        *("other annotation rules", "other annotation rules"),
+        *("other rules", "other rules"),
         *("marketplace rules", "marketplace rules"),
     ]
     assert {group_of(mutant.path) for mutant in sampled(1, 1, "grounding")} == {"grounding"}
