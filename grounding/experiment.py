@@ -20,7 +20,7 @@ from grounding.pipeline.store.extraction import available_cores, extract, open_s
 from grounding.pipeline.store.features import FeatureKey, FeatureStore
 from grounding.pipeline.store.plans import SHARD_ITEMS, Shard, plan
 from grounding.pipeline.text.features import vocabulary_of
-from grounding.pipeline.text.word_vectors import load_word_vectors
+from grounding.pipeline.text.word_vectors_sources import load_word_vectors
 from grounding.pipeline.vision.backbones import Backbone, load_backbone
 from grounding.pipeline.vision.photos import Photo, find_photos
 from grounding.recipes import image_sentence

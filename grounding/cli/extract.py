@@ -13,7 +13,7 @@ from grounding.cli.progress import Progress
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.store.features import DTYPES, FeatureStore
 from grounding.pipeline.store.plans import SHARD_ITEMS, Regions, Shard, plan
-from grounding.pipeline.text.relations import relation_finder
+from grounding.pipeline.text.relation_finders import relation_finder
 from grounding.pipeline.vision.photos import Photo, find_photos
 from grounding.pipeline.vision.regions import gold_regions, read_boxes
 

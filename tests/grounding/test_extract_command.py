@@ -11,7 +11,7 @@ import pytest
 
 from grounding.__main__ import build_parser, main
 from grounding.pipeline.store.features import FeatureKey, opened
-from grounding.pipeline.text.relations import relation_finder
+from grounding.pipeline.text.relation_finders import relation_finder
 from grounding.pipeline.vision.photos import photo_table
 from grounding.pipeline.vision.regions import gold_regions
 from tests.data.conftest import data_folder

@@ -15,7 +15,7 @@ import numpy
 from grounding.pipeline.arrays import read_arrays
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.store.features import opened
-from grounding.pipeline.text.word_vectors import load_word_vectors
+from grounding.pipeline.text.word_vectors_sources import load_word_vectors
 from grounding.pipeline.vision.photos import photo_table, read_photo
 from grounding.pipeline.vision.regions import read_boxes
 from grounding.pipeline.vision.weights import read_weights

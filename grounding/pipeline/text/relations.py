@@ -3,8 +3,9 @@
 "a dog in a field barking at a cat" has the phrases "a dog", "a field" and "a cat", and the
 relations (a dog, in, a field), (a dog, barking at, a cat) and, for its verb, (a dog, barking).
 
-This module has what all ways of finding them share. `relations_parsed.py` finds them by a
-dependency parse, `relations_chunked.py` by patterns between phrases, where no parser is installed.
+This module holds what every finder shares. `relations_parsed.py` finds relations in a dependency
+parse, `relations_chunked.py` by patterns between phrases when no parser is installed, and
+`relation_finders.py` chooses between the two.
 """
 
 from collections.abc import Callable, Mapping
@@ -86,18 +87,3 @@ def acting(sentence: Sentence, phrase: int, belongs_to: Mapping[int, int]) -> in
 def unique(relations: list[Relation]) -> list[Relation]:
     """Return each relation once, in order; none of a phrase with itself."""
     return [r for r in dict.fromkeys(relations) if len(set(r.phrases)) == len(r.phrases)]
-
-
-def relation_finder(way: str | None = None) -> RelationFinder:
-    """Return the finder called `way`: "parser" or "grammar"; without a name, the parser if it is
-    installed. Say which one was used wherever results are reported: their phrases differ.
-    """
-    from grounding.pipeline.text import relations_chunked, relations_parsed
-
-    if way is None:
-        way = "parser" if relations_parsed.is_installed() else "grammar"
-    if way == "grammar":
-        return relations_chunked.find_relations
-    if way == "parser":
-        return relations_parsed.ParsedRelations()
-    raise ValueError(f"“{way}” is no way to find relations; there are: parser, grammar")

@@ -17,10 +17,10 @@ from grounding.pipeline.text.pairs import (
     resample,
     sentence_phrases,
 )
+from grounding.pipeline.text.relation_finders import relation_finder
 from grounding.pipeline.text.relations import (
     Relation,
     RelationFinder,
-    relation_finder,
     relation_tokens,
 )
 from grounding.pipeline.vision.regions import gold_regions
@@ -153,7 +153,7 @@ def test_odd_sentences_have_no_relations(find: RelationFinder) -> None:
 
 
 def test_there_is_no_third_way() -> None:
-    with pytest.raises(ValueError, match="there are: parser, grammar"):
+    with pytest.raises(ValueError, match="choose parser or grammar"):
         relation_finder("guess")
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy
 import pytest
 
-from grounding.pipeline.text.word_vectors import WordVectors, WordVectorsError, load_word_vectors
+from grounding.pipeline.text.word_vectors import WordVectors, WordVectorsError
+from grounding.pipeline.text.word_vectors_sources import load_word_vectors
 from tests.processes import ROOT
 
 WORDS = {"the": [0.5, -1.25, 3.0], "dog": [1.0, 2.0, -0.5], "naïve": [0.0, 1e-3, 7.0]}
@@ -182,7 +183,7 @@ def test_vectors_trained_on_captions_are_the_same_in_every_process() -> None:
     assert set(vectors.rows) == {"the", "dog", "runs", "naïve", "cat", "a"}
     program = (
         "from tests.grounding.text.test_word_vectors import CAPTIONS\n"
-        "from grounding.pipeline.text.word_vectors import load_word_vectors\n"
+        "from grounding.pipeline.text.word_vectors_sources import load_word_vectors\n"
         "vectors = load_word_vectors('captions', set(), CAPTIONS, seed=3)\n"
         "print(list(vectors.rows), vectors.matrix.tobytes().hex())\n"
     )
