@@ -31,7 +31,7 @@ def main() -> None:
 
     def share_pass(parts: Sequence[PassPart]) -> Iterator[bool]:
         for part, is_made in zip(parts, pass_share(parts, silent), strict=True):
-            print(f"part of {len(part.images)} images {'made' if is_made else 'left'}")
+            print(f"part of {part.items} images {'made' if is_made else 'left'}")
             yield is_made
 
     figures = run_order(order, share=share, share_pass=share_pass)

@@ -75,7 +75,12 @@ def test_from_the_form_to_its_page(chief: Client) -> None:
     assert "whole: 2 train, 2 val" in page
     assert "bare: 2 train, 2 val (without photos)" in page
     assert "no release" not in page
-    sent = {"release": "whole", "vectors": "glove.txt", "backbone": LITE}
+    sent = {
+        "recipe": "image_sentence",
+        "release": "whole",
+        "vectors": "glove.txt",
+        "backbone": LITE,
+    }
     reply = chief.post(reverse("experiments"), sent)
     made = Experiment.objects.get()
     assert reply.headers["Location"] == reverse("experiment", args=[made.pk])
@@ -98,7 +103,12 @@ def test_from_the_form_to_its_page(chief: Client) -> None:
     ],
 )
 def test_what_is_not_there_is_refused_in_words(chief: Client, wrong: dict[str, str]) -> None:
-    sent = {"release": "whole", "vectors": "captions", "backbone": LITE} | wrong
+    sent = {
+        "recipe": "image_sentence",
+        "release": "whole",
+        "vectors": "captions",
+        "backbone": LITE,
+    } | wrong
     reply = chief.post(reverse("experiments"), sent)
     assert reply.status_code == 400
     assert 'role="alert"' in reply.content.decode()
@@ -110,7 +120,7 @@ def test_who_only_looks_starts_nothing(client: Client) -> None:
     client.force_login(researcher())
     page = client.get(reverse("experiments")).content.decode()
     assert "Start</button>" not in page
-    sent = {"release": "whole", "vectors": "captions", "backbone": LITE}
+    sent = {"recipe": "image_sentence", "release": "whole", "vectors": "captions", "backbone": LITE}
     assert client.post(reverse("experiments"), sent).status_code == 403
     assert client.post(reverse("experiment-retry", args=[made.pk])).status_code == 403
     assert Experiment.objects.count() == 1
@@ -228,7 +238,7 @@ def test_one_that_ends_its_workers_is_given_up_and_says_so(client: Client) -> No
     deadly.refresh_from_db()
     assert (deadly.status, deadly.deaths) == (ExperimentStatus.FAILED, 3)
     assert deadly.ended_at is not None
-    assert "3 workers in a row stopped without a word" in deadly.error
+    assert "3 workers in a row died" in deadly.error
     # A worker that was only slow is not heard any more.
     assert taken is not None
     with pytest.raises(AbandonedError):

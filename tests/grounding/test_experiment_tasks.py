@@ -24,7 +24,6 @@ from grounding.passes import PassPart, is_awaited, part_gather
 from grounding.pipeline.progress import silent
 from grounding.pipeline.store.claims import tidy_folders
 from grounding.pipeline.store.features import FeatureKind
-from grounding.recipes.image_sentence import Settings as Recipe
 from grounding.tasks import (
     experiment_run,
     gpu_is_served,
@@ -74,7 +73,7 @@ def test_a_worker_does_what_waits(folders: Path) -> None:
     assert made.started_at is not None
     assert made.ended_at is not None
     assert "Chosen on val" in made.notes
-    assert "So few images are in test that" in made.notes
+    assert "The split test has too few images for these figures" in made.notes
     assert json.loads((made.folder / "metrics.json").read_text()) == made.metrics
     assert made.metrics is not None
     for split in ("val", "test"):
@@ -94,15 +93,15 @@ def test_what_cannot_be_done_is_said_in_the_row(folders: Path) -> None:
     made.refresh_from_db()
     assert made.status == ExperimentStatus.FAILED
     assert "broken.txt" in made.error
-    assert not [thread for thread in threading.enumerate() if "telling" in thread.name]
+    assert not [thread for thread in threading.enumerate() if "progress of" in thread.name]
 
 
 def part_in(folder: Path, number: int) -> PassPart:
     return PassPart(
-        release=str(DEMO),
         store=str(folder),
         kind=FeatureKind("network", "whole", "float16"),
-        images=(("cat", 64 * "0"),),
+        pairs=str(folder / f"{number}.json"),
+        items=1,
         encoder=str(folder / "encoder.npz"),
         made=str(folder / f"{number}.npz"),
     )
@@ -200,9 +199,9 @@ def test_two_celery_workers_give_the_same_as_one_process(tmp_path: Path, redis_u
             images=str(DEMO / "photos"),
             store=str(tmp_path / store),
             vectors="captions",
-            settings=Recipe(ridges=(1.0,), powers=(1.0,), components=2),
+            settings={"ridges": [1.0], "powers": [1.0], "components": 2},
             network=Network(crops="centre", threads=1, shard_items=2),
-            part_images=2,
+            part_items=2,
         )
 
     by_one = run_order(order("alone")).result
