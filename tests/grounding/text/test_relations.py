@@ -146,6 +146,11 @@ def test_the_grammar_takes_any_sentence(sentence: Sentence) -> None:
         assert not inside.intersection(relation.words)
 
 
+def test_the_grammar_ends_a_last_clause_at_its_first_sign() -> None:
+    text = "[/EN#1/people A man] is sitting , reading and waiting ."
+    assert phrases(relation_finder("grammar"), text) == ["A man is sitting"]
+
+
 def test_odd_sentences_have_no_relations(find: RelationFinder) -> None:
     odd = ((), (".",), ("and",), ("dog", "dog"), ("of", "of", "of"), ("#", "/EN#1/", "-LRB-"))
     for tokens in odd:

@@ -200,3 +200,12 @@ def test_networks_that_do_not_exist_or_do_not_fit_are_refused() -> None:
 
 def test_a_device_is_chosen() -> None:
     assert choose_device() in ("cuda", "mps", "cpu")
+
+
+def test_pixels_are_normalised_as_imagenets_unless_told_otherwise() -> None:
+    """Mean and standard deviation of ImageNet's colours, as torchvision's networks expect."""
+    backbone = Backbone("plain", nn.AdaptiveAvgPool2d(1), dimensions=3, side=4, device="cpu")
+    crops = np.stack([np.full((4, 4, 3), value, np.uint8) for value in (0, 255)])
+    black, white = backbone.features(crops)
+    np.testing.assert_allclose(black, [-2.1179, -2.0357, -1.8044], atol=1e-3)
+    np.testing.assert_allclose(white, [2.2489, 2.4286, 2.6400], atol=1e-3)

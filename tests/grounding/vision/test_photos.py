@@ -52,6 +52,19 @@ def test_what_other_releases_showed_stays_in_the_table(tmp_path: Path) -> None:
     assert sorted(photo_table(tmp_path / "store")) == NAMES
 
 
+def test_a_table_may_be_as_large_as_the_limit_and_no_larger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, folder = make_release(tmp_path, 1)
+    found, _ = find_photos(tmp_path / "store", folder, NAMES[:1])
+    size = (tmp_path / "store" / "photos.json").stat().st_size
+    monkeypatch.setattr(module, "LARGEST_TABLE", size)
+    assert photo_table(tmp_path / "store") == found
+    monkeypatch.setattr(module, "LARGEST_TABLE", size - 1)
+    with pytest.raises(PhotoError, match="it is too large"):
+        photo_table(tmp_path / "store")
+
+
 def test_a_missing_photo_is_a_problem_not_an_error(tmp_path: Path) -> None:
     _, folder = make_release(tmp_path, 2)
     (folder / "image-000.jpg").rename(folder / "image-000.JPEG")

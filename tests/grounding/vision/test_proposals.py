@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from grounding.pipeline.boxes import Rect
+from grounding.pipeline.vision import proposals as module
 from grounding.pipeline.vision.photos import find_photos
 from grounding.pipeline.vision.proposals import (
     EdgeBoxes,
@@ -78,6 +79,17 @@ def test_boxes_lie_in_the_photo_and_find_its_things(size: tuple[int, int]) -> No
         assert 1 <= box.y0 <= box.y1 <= size[1]
     slack = size[0] / 25
     assert any(max(abs(a - b) for a, b in zip(box, thing, strict=True)) < slack for box in boxes)
+
+
+def test_only_photos_longer_than_1000_pixels_are_made_smaller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole, longer = picture(3, (1000, 600)), picture(3, (1004, 600))
+    boxes = [EdgeBoxes(20).propose(photo) for photo in (whole, longer)]
+    monkeypatch.setattr(module, "LONGEST_SIDE", 10_000)
+    unchanged = [EdgeBoxes(20).propose(photo) for photo in (whole, longer)]
+    assert boxes[0] == unchanged[0]
+    assert boxes[1] != unchanged[1]
 
 
 def test_proposals_are_kept_on_disk(tmp_path: Path) -> None:
