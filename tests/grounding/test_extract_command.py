@@ -49,7 +49,7 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 
 def made(told: str) -> int:
-    found = re.search(r"this run made ([\d,]+)\.", told)
+    found = re.search(r"this run extracted ([\d,]+)\.", told)
     return int(found[1].replace(",", "")) if found else 0
 
 
@@ -124,12 +124,12 @@ def test_the_command_tells_what_it_did(folder: Path, capsys: pytest.CaptureFixtu
     assert main(words(folder, "told", *few)) == 0
     told = capsys.readouterr().out
     assert "22 features of 1280 numbers." in told
-    assert "23 were missing; this run made 22." in told
-    assert "Could not be used: 2 (all are listed in" in told
+    assert "23 were missing; this run extracted 22." in told
+    assert "2 could not be used (all are listed in" in told
     assert "image-020.jpg: the file is truncated or damaged" in told
     assert "there is no photo image-021" in told
     assert main(words(folder, "told", *few)) == 0
-    assert "All that you asked for was there." in capsys.readouterr().out
+    assert "The store has all these features already." in capsys.readouterr().out
     store = opened(folder / "told")
     listed = (store.folder / "unreadable.txt").read_text(encoding="utf-8").splitlines()
     assert listed[0].startswith("image-020.jpg: ")

@@ -32,10 +32,10 @@ class WordVectors(msgspec.Struct, frozen=True, eq=False):
 
 
 def checked(found: dict[str, Float32], dimensions: int, source: str) -> WordVectors:
-    """Return the vectors as one matrix; raise if there are none or some are no numbers."""
+    """Return the vectors as one matrix; raise if there are none, or if one is not finite."""
     if not found:
         raise WordVectorsError(
-            f"{source}: none of the captions' words has a vector here; are they of this language?"
+            f"{source}: it has no vector for any word of the captions; is it for their language?"
         )
     matrix = numpy.empty((len(found), dimensions), dtype=numpy.float32)
     for row, vector in enumerate(found.values()):
@@ -44,6 +44,6 @@ def checked(found: dict[str, Float32], dimensions: int, source: str) -> WordVect
     if not finite.all():
         word = list(found)[int(numpy.argmin(finite))]
         raise WordVectorsError(
-            f"{source}: in the vector of “{word}” is something that is no number"
+            f"{source}: the vector of “{word}” contains a value that is not a finite number"
         )
     return WordVectors({word: row for row, word in enumerate(found)}, matrix)

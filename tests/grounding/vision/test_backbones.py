@@ -182,19 +182,19 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, name: str, content: byte
 
 def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
     torch.save({"features.0.weight": torch.zeros(3)}, tmp_path / "weights.pth")
-    with pytest.raises(WeightsError, match=r"weights\.pth: these weights are of another network"):
+    with pytest.raises(WeightsError, match=r"weights\.pth: these weights belong to another"):
         load_backbone("efficientnet-lite0", tmp_path / "weights.pth")
     torch.save([torch.zeros(3)], tmp_path / "weights.pth")
-    with pytest.raises(WeightsError, match="this is no state dict"):
+    with pytest.raises(WeightsError, match="not a state dict"):
         load_backbone("efficientnet-lite0", tmp_path / "weights.pth")
-    with pytest.raises(WeightsError, match="there is no such file of weights"):
+    with pytest.raises(WeightsError, match="the file of weights does not exist"):
         load_backbone("efficientnet-lite0", tmp_path / "nothing.pth")
 
 
 def test_networks_that_do_not_exist_or_do_not_fit_are_refused() -> None:
-    with pytest.raises(WeightsError, match="there is no backbone “vgg61”"):
+    with pytest.raises(WeightsError, match="unknown backbone “vgg61”"):
         load_backbone("vgg61")
-    with pytest.raises(WeightsError, match="squeezenet1_0: it has no last linear layer"):
+    with pytest.raises(WeightsError, match="squeezenet1_0: it has no linear layer at the end"):
         load_backbone("squeezenet1_0")
 
 

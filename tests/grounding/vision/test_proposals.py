@@ -130,7 +130,7 @@ def test_the_edges_of_a_model_are_used_where_one_is_given(tmp_path: Path) -> Non
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.yml.gz").write_bytes(b"nothing")
-    with pytest.raises(ProposalError, match=r"model\.yml\.gz: this is no structured-edge model"):
+    with pytest.raises(ProposalError, match=r"model\.yml\.gz: not a structured-edge model"):
         EdgeBoxes(10, tmp_path / "model.yml.gz")
     with pytest.raises(ProposalError, match="0 proposals"):
         EdgeBoxes(0)
@@ -164,8 +164,8 @@ def test_boxes_of_a_file_keep_their_order(tmp_path: Path) -> None:
     ("name", "text", "why"),
     [
         ("b.csv", "image,x0,y0\n", "line 1: the header lacks x1, y1"),
-        ("b.csv", "image,x0,y0,x1,y1\na,1,2,3,4\na,1,2,x,4\n", "line 3: x0, y0, x1 and y1 are"),
-        ("b.csv", "image,x0,y0,x1,y1\na,1,2,3\n", "line 2: x0, y0, x1 and y1 are"),
+        ("b.csv", "image,x0,y0,x1,y1\na,1,2,3,4\na,1,2,x,4\n", "line 3: x0, y0, x1 and y1 are not"),
+        ("b.csv", "image,x0,y0,x1,y1\na,1,2,3\n", "line 2: x0, y0, x1 and y1 are not"),
         ("b.csv", "image,x0,y0,x1,y1\na,5,2,3,4\n", "line 2: the box ends before"),
         ("b.csv", "image,x0,y0,x1,y1\na,0,2,3,4\n", "line 2: pixels are counted from 1"),
         ("b.jsonl", '{"image":"a","boxes":[[1,2,3]]}', "line 1: "),
