@@ -178,7 +178,7 @@ def test_real_photos(tmp_path: Path, public_dataset: Path) -> None:
 def test_errors_say_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_release(tmp_path, 1)
     assert main(words(tmp_path, "store", "--backbone", "vgg61")) == 1
-    assert "error: there is no backbone “vgg61”" in capsys.readouterr().err
+    assert "error: unknown backbone “vgg61”" in capsys.readouterr().err
     assert main(words(tmp_path, "store", "--weights", str(tmp_path / "none.pth"))) == 1
     assert "none.pth: there is no such file of weights" in capsys.readouterr().err
     assert main(words(tmp_path / "elsewhere", "store")) == 1
