@@ -1,7 +1,7 @@
-"""An order carried out beside real workers, as a process: python -m tests.grounding.shared_run.
+"""A program that runs an order beside real workers: python -m tests.grounding.shared_run.
 
-Prints how many shards, and which parts of the pass, were left to do when the workers had done
-theirs; then the correlations that were found.
+It prints how many shards and which parts of the pass the workers left to it, then the correlations
+that it found.
 """
 
 import os

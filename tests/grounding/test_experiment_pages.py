@@ -38,7 +38,7 @@ METRICS = {
 
 @pytest.fixture(autouse=True)
 def releases(tmp_path: Path, settings: Settings) -> Path:
-    """A folder with a release that has all it takes, and two that have not."""
+    """A folder with a release that can be used, and two that cannot."""
     settings.CHAINBOX_RELEASES = tmp_path / "releases"
     settings.CHAINBOX_VECTORS = tmp_path / "vectors"
     for name, splits in {"whole": ("train", "val"), "bare": ("train", "val"), "cut": ()}.items():
@@ -184,7 +184,7 @@ def test_whose_worker_died_is_taken_up_by_another(chief: Client) -> None:
     Experiment.objects.update(beat_at=dead.beat_at - SILENCE - timedelta(seconds=1))
     alive = experiment_take()
     assert alive == dead
-    # Not dead, only slow: what it says now is not heard.
+    # Not dead, only slow: its report is ignored.
     with pytest.raises(AbandonedError):
         experiment_finish(experiment=dead, metrics=METRICS, notes="")
     assert alive is not None
@@ -223,7 +223,7 @@ def test_without_a_release_the_page_says_how_to_make_one(chief: Client, settings
 
 
 def silence() -> None:
-    """Let whoever runs an experiment have said nothing for too long."""
+    """Let the worker of each running experiment be silent for too long."""
     Experiment.objects.update(beat_at=F("beat_at") - SILENCE - timedelta(seconds=1))
 
 
@@ -233,13 +233,13 @@ def test_one_that_ends_its_workers_is_given_up_and_says_so(client: Client) -> No
         taken = experiment_take()
         assert taken == deadly
         silence()
-    # Whoever comes next takes the one behind it.
+    # The next worker takes the experiment behind it.
     assert experiment_take() == harmless
     deadly.refresh_from_db()
     assert (deadly.status, deadly.deaths) == (ExperimentStatus.FAILED, 3)
     assert deadly.ended_at is not None
     assert "3 workers in a row died" in deadly.error
-    # A worker that was only slow is not heard any more.
+    # A worker that was only slow is ignored from now on.
     assert taken is not None
     with pytest.raises(AbandonedError):
         experiment_finish(experiment=taken, metrics=METRICS, notes="")

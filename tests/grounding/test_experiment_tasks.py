@@ -131,7 +131,7 @@ def test_parts_are_awaited_while_new_ones_come_and_no_longer(tmp_path: Path) -> 
     awaited = parts_awaited(parts, lambda *told: reports.append(told), patience=1.5)
     Path(parts[0].made).touch()
     assert next(awaited)
-    # Taken up, as by who adds it; the second comes while we wait, out of turn with the third.
+    # Removed, as after adding it up. The third comes while we wait for the second.
     Path(parts[0].made).unlink()
     threading.Timer(1.0, Path(parts[2].made).touch).start()
     threading.Timer(2.0, Path(parts[1].made).touch).start()
@@ -151,7 +151,7 @@ def test_a_part_that_nobody_waits_for_any_more_is_not_made(tmp_path: Path) -> No
     encoder = tmp_path / "encoder.npz"
     encoder.touch()
     assert is_awaited(part_in(tmp_path, 1))
-    # Whoever wanted it was killed an hour ago.
+    # The worker that asked for it was killed an hour ago.
     os.utime(encoder, (time.time() - 3600,) * 2)
     part_gather(part_in(tmp_path, 1))
     assert list(tmp_path.iterdir()) == [encoder]

@@ -1,4 +1,4 @@
-"""The image–sentence recipe on made-up photos whose captions tell their colours."""
+"""The image–sentence recipe on synthetic photos whose captions name their colours."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -22,7 +22,7 @@ SETTINGS = Settings(centres=3, ridges=(0.01, 1.0), powers=(0.0, 1.0), components
 
 
 class World:
-    """Images of one to three coloured things; a feature is the sum of what is in the image."""
+    """Images of one to three coloured things; a feature is the sum over them."""
 
     def __init__(self, seed: int) -> None:
         self.random = numpy.random.default_rng(seed)

@@ -58,7 +58,7 @@ def test_a_run_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert metrics["test"] is None
     assert set(metrics["val"]) == {"image_to_sentence", "sentence_to_image"}
     assert all(set(way) == KEYS for way in metrics["val"].values())
-    # Several photos have one colour, so captions cannot tell them apart; colours they can.
+    # Several photos share a colour, so captions can only distinguish colours, not photos.
     assert metrics["val"]["sentence_to_image"]["r5"] > 60
     settings = json.loads((tmp_path / "out" / "settings.json").read_text())
     assert settings["images"] == {"train": 23, "val": 7}

@@ -180,7 +180,7 @@ def test_mentions_are_paired_with_the_box_round_their_boxes() -> None:
 
 
 def test_relations_are_paired_with_the_box_round_both(find: RelationFinder) -> None:
-    """The field has no box, so nobody knows where "a dog in a field" is."""
+    """The field has no box, so the region of "a dog in a field" is unknown."""
     pairs = {pair.phrase: pair.box for pair in relation_pairs(example_image(), find)}
     assert pairs == {
         "a dog barking": Rect(10, 10, 90, 60),

@@ -150,7 +150,7 @@ def test_the_name_changes_with_the_weights_and_with_the_input() -> None:
 
 
 class Malicious:
-    """What a pickle can do to whoever loads it."""
+    """A pickle that runs a program when it is loaded."""
 
     def __init__(self, target: Path) -> None:
         self.target = target

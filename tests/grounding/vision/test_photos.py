@@ -1,4 +1,4 @@
-"""Photos: found by id, hashed once, decoded as browsers show them; what is none is said so."""
+"""Photos: found by id, hashed once, decoded as browsers show them; other files are refused."""
 
 import os
 from pathlib import Path
