@@ -1,9 +1,8 @@
-"""CCA at 20,000 pairs of 1024 + 1024 numbers, beside cca-zoo, scikit-learn, and what nobody can
-avoid: the bare products and decompositions.
+"""CCA on 20,000 pairs of 1024 + 1024 numbers, compared with cca-zoo, scikit-learn, and the bare
+products and decompositions, which no program can avoid.
 
-All in this one run, with the same features, 64 components, no ridge. scikit-learn finds them one
-after the other; it is stopped when it has taken LIMIT times as long as ours, and the ratio is then
-"more than".
+All use the same features, 64 components and no ridge, in one run. scikit-learn finds components
+one after the other; it is stopped after LIMIT times our time, and the ratio is then "more than".
 """
 
 import subprocess
@@ -35,7 +34,7 @@ CCA(n_components=int(sys.argv[3])).fit(x, y)
 
 
 class Taken(NamedTuple):
-    """Seconds on the clock, and seconds of processor time, which other programs lengthen less."""
+    """Seconds by the clock, and of processor time, which depends less on other programs."""
 
     clock: float
     processor: float
@@ -49,7 +48,7 @@ def main() -> None:
     }
     taken: dict[str, list[Taken]] = {"bare": [], "ours": [], "cca-zoo": []}
     for number in range(ROUNDS):
-        # In turns, so that neither always has the warmer cache.
+        # In alternating order, so that neither always has the warmer cache.
         for name in sorted(works, reverse=bool(number % 2)):
             taken[name].append(timed(works[name])[0])
     for _ in range(ZOO_ROUNDS):
@@ -72,7 +71,7 @@ def main() -> None:
         f"{own.processor / floor.processor:.2f} × by processor time (at most 1.5)"
     )
     if own.clock < 0.95 * floor.clock or max(t.clock for t in taken["ours"]) > 2 * own.clock:
-        print("      other programs were running: this ratio is only good on a quiet machine")
+        print("      other programs were running: repeat this on an idle machine")
     print(
         f"cca-zoo: {zoo_least.clock / own.clock:.1f} × ours by the clock, "
         f"{zoo_least.processor / own.processor:.1f} × by processor time (at least 2)"
@@ -103,7 +102,7 @@ def ours(x: Float32, y: Float32) -> CanonicalSpace:
 
 
 def bare(x: Float32, y: Float32) -> None:
-    """What is left of the work without centring, summing and the rest of the program."""
+    """Do the same work without centring, summing and the rest of the program."""
     for start in range(0, len(x), BLOCK):
         left, right = x[start : start + BLOCK], y[start : start + BLOCK]
         xx, yy, xy = left.T @ left, right.T @ right, left.T @ right
@@ -118,7 +117,7 @@ def bare(x: Float32, y: Float32) -> None:
 
 
 def correlations(x: Float32, y: Float32, weights_x: Float64, weights_y: Float64) -> Float64:
-    """Return how the projections of both sides correlate, column by column, in float64."""
+    """Return the correlation of both sides' projections, column by column, in float64."""
     sides = [
         side.astype(numpy.float64) @ weights - (side.mean(axis=0, dtype=float) @ weights)
         for side, weights in ((x, weights_x), (y, weights_y))
@@ -130,7 +129,7 @@ def correlations(x: Float32, y: Float32, weights_x: Float64, weights_y: Float64)
 
 
 def sklearn_seconds(x: Float32, y: Float32, limit: float) -> tuple[float, bool]:
-    """Return how long scikit-learn took, and whether it came to an end within `limit` seconds."""
+    """Return how long scikit-learn took, and whether it finished within `limit` seconds."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder) / name) for name in ("x.npy", "y.npy")]
         for path, side in zip(paths, (x, y), strict=True):

@@ -1,8 +1,8 @@
 """CCA at the paper's size: 148,915 pairs of 4096 + 9000 numbers, mapped from disk.
 
-Prints time and the highest anonymous memory (RssAnon; pages of mapped files are the system's to
-drop). Needs 4 GB in the temporary folder for made-up features, removed at the end. Some ten minutes
-on two cores. `--pairs N` for fewer.
+Prints the time and the highest anonymous memory (RssAnon: without pages of mapped files, which the
+system can drop). Needs 4 GB in the temporary folder for random features, which are removed at the
+end. Takes about ten minutes on two cores; `--pairs N` uses fewer pairs.
 """
 
 import argparse
@@ -58,8 +58,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         x, y = (made_up(Path(folder) / name, pairs, size) for name, size in FILES.items())
-        print(f"made up {pairs:,} pairs of {IMAGE} + {TEXT} numbers, float16", flush=True)
-        print(f"{'making and writing them':<32}{time.perf_counter() - start:8.0f} s", flush=True)
+        print(f"generated {pairs:,} pairs of {IMAGE} + {TEXT} numbers, float16", flush=True)
+        print(f"{'generating them':<32}{time.perf_counter() - start:8.0f} s", flush=True)
         with PeakMemory() as memory:
             start = time.perf_counter()
             total = CovarianceSum()
@@ -69,21 +69,21 @@ def main() -> None:
             passed = time.perf_counter() - start
             flops = pairs * (IMAGE**2 + TEXT**2 + 2 * IMAGE * TEXT)
             print(
-                f"{'the pass over them':<32}{passed:8.0f} s   {flops / passed / 1e9:.0f} GFLOP/s",
+                f"{'covariances':<32}{passed:8.0f} s   {flops / passed / 1e9:.0f} GFLOP/s",
                 flush=True,
             )
             start = time.perf_counter()
             space = fit(covariances, ridge_x=RIDGE, ridge_y=RIDGE, components=COMPONENTS)
             fitted = time.perf_counter() - start
         print(f"{f'fitting {COMPONENTS} components':<32}{fitted:8.0f} s")
-        print(f"{'together':<32}{passed + fitted:8.0f} s")
+        print(f"{'total':<32}{passed + fitted:8.0f} s")
         peak = memory.gigabytes
         print(f"{'highest anonymous memory':<32}{peak:8.2f} GB  {peak / LIMIT_GB:.2f} of the limit")
         print(f"first correlations: {', '.join(f'{rho:.4f}' for rho in space.correlations[:5])}")
 
 
 def made_up(path: Path, pairs: int, size: int) -> Mapped:
-    """Write features that share 64 hidden causes with those of the other side; map them."""
+    """Write features that share 64 hidden causes with those of the other side, and map the file."""
     mix = numpy.random.default_rng(size).standard_normal((64, size), dtype=numpy.float32)
     noise = numpy.random.default_rng(size + 1)
     hidden = numpy.random.default_rng(0)

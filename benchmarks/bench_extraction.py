@@ -1,8 +1,8 @@
-"""Extraction end to end against the bare forward pass on batches that lie ready in memory.
+"""Extraction end to end, compared with the bare forward pass on batches in memory.
 
-Both use the default network on all cores, in the same run and in turn. The bare pass is given
-normalised batches and the better of two ways to use the cores; extraction starts with files and
-ends with a store on disk.
+Both use the default network on all cores, alternating in one run. The bare pass gets normalised
+batches and the better of two ways to use the cores; extraction starts with files and ends with a
+store on disk.
 """
 
 import os
@@ -30,7 +30,7 @@ from grounding.pipeline.vision.photos import find_photos
 
 WANTED = 0.85
 ROUNDS = 3
-# Of each crop policy, how many photos: the same number of crops, more or less.
+# How many photos for each crop policy: about the same number of crops.
 PHOTOS = {"ten": 48, "whole": 240}
 ALLOCATOR = "--allocator"
 
@@ -70,11 +70,10 @@ def main() -> None:
             keep_memory()
             kept = timed(lambda: a_batch_a_core(batches, backbone, cores))
             less = returned.cpu / kept.cpu
-            print(f"  the allocator keeps memory: {less:.2f} × less processor time")
+            print(f"  keeping memory saves processor time: {less:.2f} × less")
             return
         print(f"{backbone.name}, {cores} cores, photos in {folder.name}/", flush=True)
-        # In a process of its own: what threads have got before they are told to keep it, they go
-        # on giving back.
+        # In a separate process: memory that threads allocated before would still be returned.
         subprocess.run([sys.executable, "-m", "benchmarks.bench_extraction", ALLOCATOR], check=True)
         keep_memory()
         for policy, count in PHOTOS.items():
@@ -95,15 +94,15 @@ def compare(
     for what, spent in (("bare forward pass", forward), ("extraction, end to end", whole)):
         print(f"  {what:<24} {crops / min(spent).wall:8.1f} crops a second")
     ratio = min(forward).wall / min(whole).wall
-    print(f"  ratio                    {ratio:8.2f}   (wanted with ten crops: {WANTED} or more)")
+    print(f"  ratio                    {ratio:8.2f}   (goal with ten crops: {WANTED} or more)")
     work = min(one.cpu for one in forward) / min(one.cpu for one in whole)
-    print(f"  ratio of processor time  {work:8.2f}   (less disturbed by others on the machine)")
+    print(f"  ratio of processor time  {work:8.2f}   (depends less on other programs)")
 
 
 def run(
     backbone: Backbone, root: Path, folder: Path, names: list[str], policy: str, cores: int
 ) -> None:
-    """Extract all there is to extract, from files to files."""
+    """Extract all features, from files to files."""
     store = open_store(root, backbone, policy, "float16")
     photos, _ = find_photos(root, folder, names, threads=cores)
     extract(store, folder, plan(store, photos), backbone, threads=cores)
@@ -130,7 +129,7 @@ def timed(work: Callable[[], None]) -> Spent:
 
 
 def photos_folder(temporary: Path) -> Path:
-    """Return the folder of real photos, or, where there is none, of some made now."""
+    """Return the folder of real photos, or generate some if there is none."""
     data = Path(os.environ.get("CHAINBOX_DATA") or ROOT.parent / "shared" / "data")
     if (data / "photos").is_dir():
         return data / "photos"

@@ -1,1 +1,1 @@
-"""Experiments on a finished release. Sees of annotation only its release format."""
+"""Experiments on a finished release. It imports nothing of annotation but the release format."""

@@ -49,7 +49,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"error: {words}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("stopped; the same command goes on where this one was", file=sys.stderr)
+        print("stopped; run the same command again to continue", file=sys.stderr)
         return 130
 
 

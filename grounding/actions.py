@@ -1,12 +1,14 @@
 """Every write to the table of experiments.
 
-Who takes an experiment up gets a number, its attempt. If they die, somebody else takes it up with
-the next number, and what the first may still say is not heard.
+A worker that takes up an experiment gets a number, its attempt. If the worker dies, another takes
+the experiment up with the next number, and anything the first one still reports is ignored.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -16,67 +18,86 @@ from django.db.models.functions import Now
 from common.waking import wake
 from grounding.library import release_find, vectors
 from grounding.models import Experiment, ExperimentStatus
+from grounding.pipeline.errors import GroundingError
+from grounding.recipes.registry import RECIPES
 
-# A worker that has said nothing for this long is dead.
+# A worker that gives no sign of life for this long is dead.
 SILENCE = timedelta(minutes=2)
-# One that ends so many workers is not tried again by itself: it would go on for ever.
+# An experiment with this many dead workers is not tried again by itself, or it never ended.
 MOST_DEATHS = 3
 DIED = (
-    f"{MOST_DEATHS} workers in a row stopped without a word while they ran this experiment. The "
-    "usual reason is too little memory; the log of the workers and of the machine says more. Run "
-    "it where there is more memory, or with a smaller release or smaller word vectors."
+    f"{MOST_DEATHS} workers in a row died while they ran this experiment. The usual cause is too "
+    "little memory; see the logs of the workers and of the machine. Run it on a machine with more "
+    "memory, or with a smaller release or smaller word vectors."
 )
-RECIPES = ("image_sentence",)
 
 
 class ExperimentError(ValueError):
-    """It cannot be started; the message says why and what to do."""
+    """The experiment cannot be started; the message says why and what to do."""
 
 
 class AbandonedError(RuntimeError):
-    """Somebody else has taken the experiment up since."""
+    """Another worker has taken up the experiment since."""
 
 
 @transaction.atomic
 def experiment_start(
-    *, recipe: str, release: str, vectors_name: str, backbone: str, by: User | None
+    *,
+    recipe: str,
+    release: str,
+    vectors_name: str,
+    backbone: str,
+    by: User | None,
+    recipe_settings: Mapping[str, Any] | None = None,
 ) -> Experiment:
-    """Note that an experiment is wanted; a worker takes it up soon."""
+    """Request an experiment; a worker takes it up soon."""
     if recipe not in RECIPES:
-        raise ExperimentError(f"There is no recipe {recipe!r}: {', '.join(RECIPES)}.")
+        raise ExperimentError(f"There is no recipe {recipe!r}. Choose one of: {_names()}.")
+    try:
+        chosen = RECIPES[recipe].read_settings(recipe_settings or {})
+    except GroundingError as error:
+        raise ExperimentError(f"The settings cannot be used: {error}.") from None
     found = release_find(release)
     if found is None:
-        raise ExperimentError(f"There is no release {release!r} any more.")
+        raise ExperimentError(f"The release {release!r} no longer exists.")
     if not found.has_photos:
         raise ExperimentError(
-            f"The release {release!r} has no photos: put them into its folder photos/."
+            f"The release {release!r} has no photos. Put them into its folder photos/."
         )
     for split in ("train", "val"):
         if not found.splits.get(split):
-            raise ExperimentError(f"The release {release!r} has no images in {split}.txt.")
+            raise ExperimentError(
+                f"The release {release!r} has no images in {split}.txt. Add one image id a line."
+            )
     if vectors_name not in vectors():
-        raise ExperimentError(f"There are no word vectors {vectors_name!r} any more.")
+        raise ExperimentError(f"The word vectors {vectors_name!r} no longer exist.")
     made = Experiment.objects.create(
         recipe=recipe,
         release=release,
         vectors=vectors_name,
         backbone=backbone,
+        settings=msgspec.to_builtins(chosen),
         by=by,
     )
     wake("grounding_work")
     return made
 
 
+def _names() -> str:
+    return ", ".join(RECIPES)
+
+
 @transaction.atomic
 def experiment_take() -> Experiment | None:
-    """Take up the oldest experiment that waits, or was left by a worker that died.
+    """Take up the oldest experiment that waits or whose worker died.
 
-    None while as many are run as may be at once: each takes all cores that a worker has.
+    Return None while the maximum number of experiments is running: each uses all cores of its
+    worker.
     """
     live = Experiment.objects.filter(
         status__in=[ExperimentStatus.WAITING, ExperimentStatus.RUNNING]
     ).order_by("pk")
-    # Held while we choose among them, so that no two workers find the same room, or experiment.
+    # Locked while we choose, so that two workers never take the same place or experiment.
     held = list(live.select_for_update().values_list("pk", flat=True))
     alive = Experiment.objects.filter(status=ExperimentStatus.RUNNING, beat_at__gte=Now() - SILENCE)
     if alive.count() >= settings.CHAINBOX_EXPERIMENTS_AT_ONCE:
@@ -98,7 +119,7 @@ def experiment_take() -> Experiment | None:
 
 
 def _is_given_up(experiment: Experiment) -> bool:
-    """Count the worker that died with it, if one did; give it up when that was the last it gets."""
+    """Count the worker that died, if one did; give the experiment up after the last one allowed."""
     if experiment.status == ExperimentStatus.WAITING:
         return False
     experiment.deaths += 1
@@ -115,13 +136,13 @@ def _is_given_up(experiment: Experiment) -> bool:
 
 
 def experiment_progress(*, experiment: Experiment, step: str, done: int, total: int) -> None:
-    """Note how far it is, which is the sign of life as well."""
-    _say(experiment, step=step[:200], done=done, total=total, beat_at=Now())
+    """Save the progress, which is also the sign of life."""
+    _write(experiment, step=step[:200], done=done, total=total, beat_at=Now())
 
 
 def experiment_finish(*, experiment: Experiment, metrics: dict[str, Any], notes: str) -> None:
-    """Note the result."""
-    _say(
+    """Save the result."""
+    _write(
         experiment,
         status=ExperimentStatus.DONE,
         metrics=metrics,
@@ -132,13 +153,13 @@ def experiment_finish(*, experiment: Experiment, metrics: dict[str, Any], notes:
 
 
 def experiment_fail(*, experiment: Experiment, error: str) -> None:
-    """Note that it cannot be done, and why."""
-    _say(experiment, status=ExperimentStatus.FAILED, error=error, step="", ended_at=Now())
+    """Save that the experiment failed, and why."""
+    _write(experiment, status=ExperimentStatus.FAILED, error=error, step="", ended_at=Now())
 
 
 @transaction.atomic
 def experiment_retry(*, experiment: Experiment) -> None:
-    """Try one that failed once more; features that were made are not made again."""
+    """Retry a failed experiment. Features that exist are not extracted again."""
     again = Experiment.objects.filter(pk=experiment.pk, status=ExperimentStatus.FAILED)
     if again.update(
         status=ExperimentStatus.WAITING,
@@ -151,9 +172,9 @@ def experiment_retry(*, experiment: Experiment) -> None:
         wake("grounding_work")
 
 
-def _say(experiment: Experiment, **values: Any) -> None:
+def _write(experiment: Experiment, **values: Any) -> None:
     running = Experiment.objects.filter(
         pk=experiment.pk, attempt=experiment.attempt, status=ExperimentStatus.RUNNING
     )
     if not running.update(**values):
-        raise AbandonedError(f"{experiment} was taken up by somebody else")
+        raise AbandonedError(f"{experiment} was taken up by another worker")

@@ -1,4 +1,4 @@
-"""An experiment from what was ordered to its figures, for the command line and for workers."""
+"""An experiment from its order to its figures, for the command line and for workers."""
 
 import json
 import threading
@@ -13,20 +13,22 @@ from annotation.pipeline.release.folder import read_sentences, read_splits
 from common.files.trouble import error_words
 from common.files.whole import make_folder, write_text
 from grounding.passes import SharePass, shared_pass
-from grounding.pipeline.arrays import Float32
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.progress import Report, silent
 from grounding.pipeline.store.extraction import available_cores, extract, open_store
 from grounding.pipeline.store.features import FeatureKey, FeatureStore
-from grounding.pipeline.store.plans import SHARD_ITEMS, Shard, plan
+from grounding.pipeline.store.plans import SHARD_ITEMS, Regions, Shard, plan
 from grounding.pipeline.text.features import vocabulary_of
-from grounding.pipeline.text.word_vectors import load_word_vectors
+from grounding.pipeline.text.word_vectors import Tokens
+from grounding.pipeline.text.word_vectors_sources import load_word_vectors
 from grounding.pipeline.vision.backbones import Backbone, load_backbone
 from grounding.pipeline.vision.photos import Photo, find_photos
-from grounding.recipes import image_sentence
-from grounding.recipes.image_sentence import PART_IMAGES, Result, Settings, Split
+from grounding.recipes.recipe import Corpus, Materials, Metrics, Table
+from grounding.recipes.registry import recipe_find
+from grounding.stages import EXTRACTING, LOOKING, READING
 
-WAYS = ("image_to_sentence", "sentence_to_image")
+# Images or regions in a part of the pass over the training pairs.
+PART_ITEMS = 4000
 
 
 class Network(msgspec.Struct, frozen=True):
@@ -42,27 +44,32 @@ class Network(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What is to be run on what. Can be sent as JSON."""
+    """Which recipe to run on what, with which settings. Can be sent as JSON."""
 
     recipe: str
     release: str
     images: str
     store: str
     vectors: str
-    settings: Settings = Settings()
+    settings: dict[str, Any] = {}
     network: Network = Network()
-    part_images: int = PART_IMAGES
+    part_items: int = PART_ITEMS
 
 
 class Figures(NamedTuple):
-    """What came of it; `about` says how, for settings.json."""
+    """What an experiment found. `files` are the JSON files to write, by name.
 
-    result: Result
-    about: dict[str, Any]
-    left_out: int
+    `result` is what the recipe returns for callers in Python.
+    """
+
+    metrics: Metrics
+    tables: Sequence[Table]
+    notes: Sequence[str]
+    files: Mapping[str, Any]
+    result: Any
 
 
-# Told which shards the store lacks before we make them ourselves: others may help.
+# Called with the shards that the store lacks before we extract them, so that others can help.
 Share = Callable[[Sequence[Shard]], None]
 
 
@@ -73,100 +80,78 @@ def run_order(
     share: Share = lambda shards: None,
     share_pass: SharePass | None = None,
 ) -> Figures:
-    """Make the features that the store lacks, and run the recipe on them."""
+    """Extract the features that the store lacks, and run the recipe on them."""
+    recipe = recipe_find(order.recipe)
+    settings = recipe.read_settings(order.settings)
     release, images = Path(order.release), Path(order.images)
+    threads = order.network.threads or available_cores()
     ids = _splits(release)
     everything = [image for some in ids.values() for image in some]
     photos, missing = find_photos(
         Path(order.store),
         images,
         everything,
-        threads=order.network.threads or available_cores(),
-        progress=_counted(report, "looking at photos", len(everything)),
+        threads=threads,
+        progress=_counted(report, LOOKING, len(everything)),
     )
     for name in ("train", "val"):
         if not any(image in photos for image in ids[name]):
             raise GroundingError(
-                f"{images}: no image of {name}.txt has a photo here; photos are named by the "
-                "image's id, as in 36979.jpg"
+                f"{images}: no image of {name}.txt has a photo here; name each photo by the id of "
+                "its image, as in 36979.jpg"
             )
-    splits = {
-        name: _split(release, name, [image for image in some if image in photos], report)
-        for name, some in ids.items()
-    }
-    texts = {name: split.texts(split.images) for name, split in splits.items()}
-    # Before hours of extraction: a mistyped file name should be told at once.
+    captions = _captions(release, [image for image in everything if image in photos], report)
+    # Before hours of extraction, so that a mistyped file name is reported at once.
     vectors = load_word_vectors(
         order.vectors,
-        vocabulary_of(text for some in texts.values() for text in some),
-        texts["train"],
-        seed=order.settings.seed,
+        vocabulary_of(text for some in captions.values() for text in some),
+        [text for image in ids["train"] for text in captions.get(image, ())],
+        seed=settings.seed,
         report=report,
     )
-    store, unusable = _extracted(order, photos, report, share)
-    splits = {name: _without(split, unusable) for name, split in splits.items()}
-
-    def features(some: Sequence[str]) -> Float32:
-        return store.read([FeatureKey(photos[image].sha256, None) for image in some])
-
-    result = image_sentence.run(
-        splits["train"],
-        splits["val"],
-        splits.get("test"),
-        features,
-        vectors,
-        order.settings,
-        report=report,
-        # mps has no float64, which the decompositions need.
-        device="cpu" if order.network.device == "mps" else order.network.device,
-        part_images=order.part_images,
-        shared=partial(shared_pass, order.release, store, photos, share_pass),
+    corpus = Corpus(release, images, Path(order.store), photos, threads)
+    store, unusable = _extracted(order, photos, recipe.regions(corpus, settings), report, share)
+    splits = {
+        name: tuple(image for image in some if image in photos and image not in unusable)
+        for name, some in ids.items()
+    }
+    outcome = recipe.run(
+        Materials(
+            corpus=corpus,
+            splits=splits,
+            captions=captions,
+            vectors=vectors,
+            store=store,
+            # mps has no float64, which the decompositions need.
+            device="cpu" if order.network.device == "mps" else order.network.device,
+            part_items=order.part_items,
+            report=report,
+            shared=partial(shared_pass, store, share_pass),
+        ),
+        settings,
     )
     left_out = len(missing) + len(unusable)
     about = {
         "recipe": order.recipe,
         "vectors": order.vectors,
         "features": store.kind.folder,
-        "settings": msgspec.to_builtins(order.settings),
-        "chosen": msgspec.to_builtins(result.chosen),
-        "tried": msgspec.to_builtins(result.tried),
-        "images": {name: len(split.images) for name, split in splits.items()},
+        "settings": msgspec.to_builtins(settings),
+        "images": {name: len(some) for name, some in splits.items()},
         "images_left_out": left_out,
-        "words": msgspec.to_builtins(result.coverage),
+        **outcome.about,
     }
-    return Figures(result, about, left_out)
-
-
-def metrics_of(result: Result) -> dict[str, Any]:
-    """Return what metrics.json says: percentages and median ranks, by split and way."""
-    return {
-        name: split and {way: msgspec.to_builtins(getattr(split, way)) for way in WAYS}
-        for name, split in (("val", result.val), ("test", result.test))
-    }
+    notes = [*outcome.notes]
+    if left_out:
+        notes.append(f"{left_out:,} images were left out because they have no usable photo.")
+    files = {"metrics": outcome.metrics, **outcome.files, "settings": about}
+    return Figures(outcome.metrics, outcome.tables, notes, files, outcome.result)
 
 
 def write_figures(out: Path, figures: Figures) -> None:
-    """Write metrics.json, intervals.json and settings.json into a folder."""
-    result = figures.result
-    intervals = {
-        name: split
-        and {
-            way: {
-                "interval": msgspec.to_builtins(getattr(split, f"{way}_intervals")),
-                "chance": msgspec.to_builtins(getattr(split, f"{way}_chance")),
-            }
-            for way in WAYS
-        }
-        for name, split in (("val", result.val), ("test", result.test))
-    }
-    files = {
-        "metrics": metrics_of(result),
-        "intervals": intervals,
-        "settings": figures.about,
-    }
+    """Write the JSON files of an experiment into a folder."""
     try:
         make_folder(out)
-        for name, content in files.items():
+        for name, content in figures.files.items():
             text = json.dumps(content, indent=2, ensure_ascii=False)
             write_text(out / f"{name}.json", f"{text}\n")
     except OSError as error:
@@ -192,25 +177,21 @@ def _splits(release: Path) -> dict[str, tuple[str, ...]]:
     return splits
 
 
-def _split(release: Path, name: str, images: Sequence[str], report: Report) -> Split:
-    captions = {}
-    counted = _counted(report, f"reading captions of {name}", len(images))
+def _captions(release: Path, images: Sequence[str], report: Report) -> dict[str, list[Tokens]]:
+    counted = _counted(report, READING, len(images))
+    captions: dict[str, list[Tokens]] = {}
     for image in images:
         captions[image] = [sentence.tokens for sentence in read_sentences(release, image)]
         counted(1)
-    return Split(tuple(images), captions)
-
-
-def _without(split: Split, unusable: set[str]) -> Split:
-    return Split(tuple(i for i in split.images if i not in unusable), split.captions)
+    return captions
 
 
 def _extracted(
-    order: Order, photos: Mapping[str, Photo], report: Report, share: Share
+    order: Order, photos: Mapping[str, Photo], regions: Regions, report: Report, share: Share
 ) -> tuple[FeatureStore, set[str]]:
-    """Return a store with the whole images' features, and the images that can have none."""
+    """Return a store with all features, and the images that cannot have any."""
     backbone, store = network_of(order)
-    shards = plan(store, photos, shard_items=order.network.shard_items)
+    shards = plan(store, photos, regions, shard_items=order.network.shard_items)
     if shards:
         share(shards)
         extract(
@@ -219,7 +200,7 @@ def _extracted(
             shards,
             backbone,
             threads=order.network.threads or available_cores(),
-            progress=_counted(report, "extracting features", sum(one.items for one in shards)),
+            progress=_counted(report, EXTRACTING, sum(one.items for one in shards)),
         )
     keys = [FeatureKey(photo.sha256, None) for photo in photos.values()]
     there = store.locate(keys) >= 0
@@ -227,7 +208,7 @@ def _extracted(
 
 
 def _counted(report: Report, what: str, total: int) -> Callable[[int], None]:
-    """Return what counts up to `total`; any thread may call it."""
+    """Return a function that counts up to `total`; any thread may call it."""
     done = 0
     lock = threading.Lock()
 

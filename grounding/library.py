@@ -1,4 +1,4 @@
-"""The releases and word vectors at hand: what lies in the folders that the settings name."""
+"""The available releases and word vectors: those in the folders that the settings name."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -7,14 +7,14 @@ from django.conf import settings
 
 from annotation.pipeline.release.folder import SPLITS
 
-# Not a file: vectors are learnt from the release's own captions.
+# Not a file: vectors are learned from the release's own captions.
 CAPTIONS = "captions"
-# Where a release's photos are, inside of it.
+# The folder of photos in a release.
 PHOTOS = "photos"
 
 
 class Release(NamedTuple):
-    """A release with its photos, and how many images its splits name."""
+    """A release with its photos, and the number of images in each split."""
 
     name: str
     folder: Path
@@ -30,7 +30,7 @@ class Release(NamedTuple):
 
 
 def releases() -> list[Release]:
-    """Return what is there, by name."""
+    """Return the available releases, sorted by name."""
     root = Path(settings.CHAINBOX_RELEASES)
     folders = sorted(root.iterdir()) if root.is_dir() else []
     return [
@@ -41,12 +41,12 @@ def releases() -> list[Release]:
 
 
 def release_find(name: str) -> Release | None:
-    """Return the release of that name. Names come from forms: only what is listed is found."""
+    """Return the release of that name. Names come from forms, so only listed releases are found."""
     return next((release for release in releases() if release.name == name), None)
 
 
 def vectors() -> list[str]:
-    """Return the names of the word vectors at hand."""
+    """Return the names of the available word vectors."""
     root = Path(settings.CHAINBOX_VECTORS)
     files = sorted(root.iterdir()) if root.is_dir() else []
     here = [file.name for file in files if file.is_file() and not file.name.startswith(".")]
@@ -54,7 +54,7 @@ def vectors() -> list[str]:
 
 
 def vectors_path(name: str) -> str:
-    """Return what the library is to be given for vectors of that name."""
+    """Return the source of the word vectors of that name."""
     return CAPTIONS if name == CAPTIONS else str(Path(settings.CHAINBOX_VECTORS) / name)
 
 

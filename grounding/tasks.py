@@ -1,9 +1,8 @@
-"""What Celery runs of the experiments. The table and the store say what is left to do.
+"""The Celery tasks of the experiments. The table and the store record what is left to do.
 
-`grounding_work` takes an experiment up and sees it through. If workers serve a queue named `gpu`,
-whatever their hardware, it has them extract the features, shard by shard, and make the pass over
-the training pairs, part by part; what they leave undone it does itself. So a lost message or a
-worker that dies costs time, and nothing else.
+`grounding_work` takes up an experiment and runs it to its end. If workers serve a queue named
+`gpu`, whatever their hardware, they extract the features, shard by shard, and gather the training
+pairs, part by part. It does the rest itself, so a lost message or a dead worker only costs time.
 """
 
 import logging
@@ -33,9 +32,10 @@ from grounding.library import release_find, vectors_path
 from grounding.models import Experiment
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.progress import Report
+from grounding.stages import EXTRACTING
 
 if TYPE_CHECKING:
-    from grounding.experiment import Figures, Order
+    from grounding.experiment import Order
     from grounding.passes import PassPart
     from grounding.pipeline.store.features import FeatureStore
     from grounding.pipeline.store.plans import Shard
@@ -44,29 +44,27 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 GPU = "gpu"
-# How often a page can learn how far an experiment is, and how often a sign of life is due.
-TELL_SECONDS, BEAT_SECONDS = 1.0, 15.0
-# How long workers have to say which queues they serve.
+# Seconds between two reports of progress, and between two signs of life.
+REPORT_SECONDS, BEAT_SECONDS = 1.0, 15.0
+# How long we wait for workers to answer which queues they serve.
 ASK_SECONDS = 1
-# If those who were asked to extract make nothing for this long, we do it ourselves.
+# If the helpers finish nothing for this long, we do the work ourselves.
 PATIENCE_SECONDS = 120.0
 LOOK_SECONDS = 0.5
-# What a broker that is away makes of a call: what nobody can be told of, we do ourselves.
+# What a call raises while the broker is down. Then we do the work ourselves.
 BROKER_ERRORS = (OperationalError, OSError)
-# Where chance alone has so much recall, in percent, there is little left to measure.
-FEW_BY_CHANCE = 50
 
 
 @shared_task(name="grounding_work")
 def grounding_work() -> None:
-    """Do the experiments that wait, one after the other."""
+    """Run the waiting experiments, one after the other."""
     while (experiment := experiment_take()) is not None:
         experiment_run(experiment)
 
 
 @shared_task(name="grounding_extract")
 def grounding_extract(order: str, shard: str) -> None:
-    """Make one shard of features, unless it is there or somebody is at it."""
+    """Extract one shard of features, unless it exists or another worker is extracting it."""
     # torch takes seconds to import, and most workers never need it.
     from grounding.experiment import Order
     from grounding.pipeline.store.claims import claim
@@ -88,18 +86,18 @@ def grounding_extract(order: str, shard: str) -> None:
 
 @shared_task(name="grounding_gather")
 def grounding_gather(part: str) -> None:
-    """Make one part of the pass over the training pairs."""
+    """Gather one part of the pass over the training pairs."""
     from grounding.passes import PassPart, part_gather
 
     part_gather(msgspec.json.decode(part, type=PassPart))
 
 
 def experiment_run(experiment: Experiment) -> None:
-    """See an experiment through that was taken up; whatever goes wrong is noted in its row."""
-    from grounding.experiment import metrics_of, run_order, write_figures
+    """Run an experiment that was taken up; any error is saved in its row."""
+    from grounding.experiment import run_order, write_figures
 
     try:
-        with _told(experiment) as report:
+        with _progress(experiment) as report:
             order = _order(experiment)
             figures = run_order(
                 order,
@@ -108,8 +106,8 @@ def experiment_run(experiment: Experiment) -> None:
                 share_pass=lambda parts: pass_share(parts, report),
             )
             write_figures(experiment.folder, figures)
-        notes = "\n".join(_notes(figures))
-        experiment_finish(experiment=experiment, metrics=metrics_of(figures.result), notes=notes)
+        notes = "\n".join(figures.notes)
+        experiment_finish(experiment=experiment, metrics=figures.metrics, notes=notes)
     except AbandonedError as error:
         log.warning("%s", error)
     except GroundingError as error:
@@ -124,40 +122,14 @@ def experiment_run(experiment: Experiment) -> None:
             _fail(experiment, words)
         else:
             log.exception("%s has failed", experiment)
-            _fail(experiment, f"Something unforeseen: {error!r}. The worker's log says where.")
-
-
-def _notes(figures: "Figures") -> Iterator[str]:
-    """Say how sure the figures are, and how they came about."""
-    result = figures.result
-    for name, scores in (("val", result.val), ("test", result.test)):
-        if scores is not None:
-            there = scores.image_to_sentence_intervals["r10"]
-            back = scores.sentence_to_image_intervals["r10"]
-            yield (
-                f"R@10 on {name}, with 95% certainty: image to sentence {there.low:.1f} to "
-                f"{there.high:.1f} (by chance {scores.image_to_sentence_chance.r10:.1f}), sentence "
-                f"to image {back.low:.1f} to {back.high:.1f} (by chance "
-                f"{scores.sentence_to_image_chance.r10:.1f})."
-            )
-            if scores.sentence_to_image_chance.r10 >= FEW_BY_CHANCE:
-                yield f"So few images are in {name} that these figures say next to nothing."
-    chosen = result.chosen
-    yield (
-        f"Chosen on val: ridge {chosen.ridge_x:g} of images, {chosen.ridge_y:g} of captions, "
-        f"power {chosen.power:g}."
-    )
-    missing = 100 * result.coverage.missing_share
-    yield f"{missing:.2f}% of the words in the training captions have no vector."
-    if figures.left_out:
-        yield f"{figures.left_out:,} images were left out: they have no usable photo."
+            _fail(experiment, f"An unexpected error: {error!r}. See the worker's log for details.")
 
 
 def _fail(experiment: Experiment, error: str) -> None:
     try:
         experiment_fail(experiment=experiment, error=error)
     except AbandonedError:
-        log.warning("%s was taken up by somebody else", experiment)
+        log.warning("%s was taken up by another worker", experiment)
 
 
 def _order(experiment: Experiment) -> "Order":
@@ -165,20 +137,21 @@ def _order(experiment: Experiment) -> "Order":
 
     release = release_find(experiment.release)
     if release is None:
-        raise GroundingError(f"the release {experiment.release!r} is no longer there")
+        raise GroundingError(f"the release {experiment.release!r} no longer exists")
     return Order(
         recipe=experiment.recipe,
         release=str(release.folder),
         images=str(release.photos),
         store=str(settings.CHAINBOX_FEATURES),
         vectors=vectors_path(experiment.vectors),
+        settings=experiment.settings,
         network=Network(backbone=experiment.backbone),
     )
 
 
 @contextmanager
-def _told(experiment: Experiment) -> Iterator[Report]:
-    """Yield what notes progress; a thread writes it down, and gives signs of life in long steps."""
+def _progress(experiment: Experiment) -> Iterator[Report]:
+    """Yield a function that reports progress; a thread saves it, also as a sign of life."""
     latest = ("Starting", 0, 0)
     is_over = threading.Event()
     is_abandoned = threading.Event()
@@ -186,13 +159,13 @@ def _told(experiment: Experiment) -> Iterator[Report]:
     def report(what: str, done: int, total: int) -> None:
         nonlocal latest
         if is_abandoned.is_set():
-            raise AbandonedError(f"{experiment} was taken up by somebody else")
+            raise AbandonedError(f"{experiment} was taken up by another worker")
         latest = (what, done, total)
 
-    def tell() -> None:
+    def save() -> None:
         written, at = latest, time.monotonic()
         try:
-            while not is_over.wait(TELL_SECONDS):
+            while not is_over.wait(REPORT_SECONDS):
                 now = time.monotonic()
                 if latest == written and now - at <= BEAT_SECONDS:
                     continue
@@ -202,8 +175,8 @@ def _told(experiment: Experiment) -> Iterator[Report]:
                         experiment=experiment, step=step.capitalize(), done=done, total=total
                     )
                 except Error:
-                    # It may be back before anybody takes us for dead.
-                    log.warning("%s: its progress could not be noted", experiment, exc_info=True)
+                    # The database may be back before another worker takes us for dead.
+                    log.warning("%s: its progress could not be saved", experiment, exc_info=True)
                     connection.close()
                 else:
                     written, at = now_at, now
@@ -212,7 +185,7 @@ def _told(experiment: Experiment) -> Iterator[Report]:
         finally:
             connection.close()
 
-    thread = threading.Thread(target=tell, name=f"telling of {experiment}", daemon=True)
+    thread = threading.Thread(target=save, name=f"progress of {experiment}", daemon=True)
     thread.start()
     try:
         yield report
@@ -222,7 +195,7 @@ def _told(experiment: Experiment) -> Iterator[Report]:
 
 
 def shards_share(order: "Order", shards: Sequence["Shard"], report: Report) -> None:
-    """Have those who serve the queue make the shards, and wait for them while they do."""
+    """Ask the workers of the queue for the shards, and wait while they extract them."""
     if not gpu_is_served():
         return
     text = msgspec.json.encode(order).decode()
@@ -232,7 +205,7 @@ def shards_share(order: "Order", shards: Sequence["Shard"], report: Report) -> N
                 (text, msgspec.json.encode(shard).decode()), queue=GPU, retry=False
             )
     except BROKER_ERRORS as error:
-        log.warning("extraction is not shared: %s", error)
+        log.warning("extraction could not be shared: %s", error)
         return
     _, store = _network(text)
     total = sum(shard.items for shard in shards)
@@ -242,13 +215,13 @@ def shards_share(order: "Order", shards: Sequence["Shard"], report: Report) -> N
         still = [shard for shard in left if not store.shard_path(shard.name).exists()]
         if len(still) < len(left):
             left, since = still, time.monotonic()
-        report("extracting features", total - sum(shard.items for shard in left), total)
+        report(EXTRACTING, total - sum(shard.items for shard in left), total)
 
 
 def pass_share(parts: Sequence["PassPart"], report: Report) -> Iterator[bool]:
-    """Have those who serve the queue make the parts of a pass; yield whether each is made.
+    """Ask the workers of the queue for the parts of a pass; yield whether each was gathered.
 
-    The parts are taken up in their order, so that few of them lie on the disk at a time.
+    Parts are added up in their order, so that only a few are on the disk at a time.
     """
     if not gpu_is_served() or not _sent(parts):
         yield from [False] * len(parts)
@@ -262,7 +235,7 @@ def _sent(parts: Sequence["PassPart"]) -> bool:
             message = msgspec.json.encode(part).decode()
             grounding_gather.apply_async((message,), queue=GPU, retry=False)
     except BROKER_ERRORS as error:
-        log.warning("the pass is not shared: %s", error)
+        log.warning("the pass could not be shared: %s", error)
         return False
     return True
 
@@ -270,13 +243,13 @@ def _sent(parts: Sequence["PassPart"]) -> bool:
 def parts_awaited(
     parts: Sequence["PassPart"], report: Report, patience: float = PATIENCE_SECONDS
 ) -> Iterator[bool]:
-    """Yield for part after part whether it is made; wait for it while new ones come.
+    """Yield for each part whether it was gathered; wait for it while new parts keep arriving.
 
-    When patience ends, those who are still at work are told by taking the encoder away.
+    When patience ends, the encoder's file is removed: so workers still at it know to stop.
     """
     encoder = Path(parts[0].encoder)
     files = [Path(part.made) for part in parts]
-    total, done = sum(len(part.images) for part in parts), 0
+    total, done = sum(part.items for part in parts), 0
     since, there = time.monotonic(), 0
     for part, file in zip(parts, files, strict=True):
         while encoder.exists() and not file.exists():
@@ -291,13 +264,13 @@ def parts_awaited(
             time.sleep(LOOK_SECONDS)
         is_made = file.exists()
         yield is_made
-        # Whoever takes a part up removes it: only new ones are a sign that somebody is at work.
+        # A part that was added up is removed: only new parts show that workers are at it.
         there -= is_made
-        done += len(part.images)
+        done += part.items
 
 
 def gpu_is_served() -> bool:
-    """Ask the workers whether any of them serves the queue; without Redis nobody can be asked."""
+    """Return whether a worker serves the queue. Without Redis we cannot ask, so none does."""
     if not settings.REDIS_URL:
         return False
     try:
@@ -306,14 +279,14 @@ def gpu_is_served() -> bool:
             asked = current_app.control.inspect(timeout=ASK_SECONDS, connection=connected)
             replies = asked.active_queues() or {}
     except BROKER_ERRORS as error:
-        log.warning("nobody could be asked who serves the queue %s: %s", GPU, error)
+        log.warning("could not ask who serves the queue %s: %s", GPU, error)
         return False
     return any(queue["name"] == GPU for queues in replies.values() for queue in queues)
 
 
 @lru_cache(maxsize=1)
 def _network(order: str) -> "tuple[Backbone, FeatureStore]":
-    """Load the network of an order once for all its shards."""
+    """Load the network of an order, once for all its shards."""
     from grounding.experiment import Order, network_of
 
     return network_of(msgspec.json.decode(order, type=Order))

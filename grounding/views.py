@@ -1,52 +1,27 @@
-"""The experiments' pages: start a recipe on a release, see how far it is and what came of it."""
+"""The pages of experiments: start a recipe on a release, follow its progress, see its result."""
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.timesince import timesince
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common.web.access import researchers_only
 from grounding.actions import ExperimentError, experiment_retry, experiment_start
-from grounding.library import CAPTIONS, Release, releases, vectors
+from grounding.forms import StartForm
+from grounding.library import releases
 from grounding.models import Experiment, ExperimentStatus
+from grounding.recipes.options import options_of
+from grounding.recipes.recipe import Recipe, Table
+from grounding.recipes.registry import RECIPES
+from grounding.stages import stages_of
 
 SHOWN = 50
-# Others can be named by whoever starts an experiment in a terminal.
-BACKBONES = {
-    "efficientnet-lite0": "EfficientNet-Lite0, with the weights of its package",
-    "vgg16": "VGG-16 as in the paper; torchvision fetches its weights",
-}
-RECIPES = {"image_sentence": "Image–sentence retrieval"}
-MEASURES = {"r1": "R@1", "r5": "R@5", "r10": "R@10", "median_rank": "median rank"}
-WAYS = {"image_to_sentence": "image to sentence", "sentence_to_image": "sentence to image"}
-
-
-class StartForm(forms.Form):
-    """What to run, of what is there."""
-
-    release = forms.ChoiceField(label="Release")
-    vectors = forms.ChoiceField(label="Word vectors")
-    backbone = forms.ChoiceField(label="Image features", choices=list(BACKBONES.items()))
-
-    def __init__(self, here: list[Release], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        words = [
-            (name, "learnt from the captions" if name == CAPTIONS else name) for name in vectors()
-        ]
-        for name, choices in (
-            ("release", [(r.name, _described(r)) for r in here]),
-            ("vectors", words),
-        ):
-            field = self.fields[name]
-            assert isinstance(field, forms.ChoiceField)
-            field.choices = choices
 
 
 @login_required
@@ -55,19 +30,21 @@ class StartForm(forms.Form):
 def experiments(request: HttpRequest) -> HttpResponse:
     """The latest experiments, and a form for the next."""
     here = releases()
+    recipe = _chosen(request)
     may_start = request.user.has_perm("grounding.add_experiment")
-    form = StartForm(here, request.POST or None)
+    form = StartForm(recipe, here, request.POST or None)
     if request.method == "POST":
         if not may_start:
             raise PermissionDenied
-        assert isinstance(request.user, User)  # signed in, as the decorators see to
+        assert isinstance(request.user, User)  # the decorators let in only users who are logged in
         if form.is_valid():
             try:
                 made = experiment_start(
-                    recipe="image_sentence",
+                    recipe=recipe.name,
                     release=form.cleaned_data["release"],
                     vectors_name=form.cleaned_data["vectors"],
                     backbone=form.cleaned_data["backbone"],
+                    recipe_settings=form.settings(),
                     by=request.user,
                 )
             except ExperimentError as error:
@@ -78,9 +55,11 @@ def experiments(request: HttpRequest) -> HttpResponse:
     context = {
         "section": "experiments",
         "releases": here,
+        "recipe": recipe,
+        "recipes": list(RECIPES.values()),
         "form": form,
         "may_start": may_start,
-        "rows": [(one, *_headline(one)) for one in latest],
+        "rows": [(one, _title(one), _headline(one)) for one in latest],
     }
     status = 400 if form.errors else 200
     return render(request, "grounding/experiments.html", context, status=status)
@@ -90,17 +69,18 @@ def experiments(request: HttpRequest) -> HttpResponse:
 @researchers_only
 @require_safe
 def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
-    """One experiment: how far it is, or its result."""
+    """One experiment: its progress, or its result."""
     found = get_object_or_404(Experiment.objects.select_related("by"), pk=experiment_id)
     is_going_on = found.status in (ExperimentStatus.WAITING, ExperimentStatus.RUNNING)
     context = {
         "section": "experiments",
         "experiment": found,
         "is_going_on": is_going_on,
-        "name": RECIPES.get(found.recipe, found.recipe),
+        "title": _title(found),
+        "step_number": _step_number(found),
         "per_cent": min(100, 100 * found.done // found.total) if found.total else None,
-        "measures": MEASURES.values(),
-        "table": _table(found.metrics or {}),
+        "tables": _tables(found),
+        "settings": _settings(found),
         "took": _took(found),
         "may_start": request.user.has_perm("grounding.add_experiment"),
     }
@@ -112,17 +92,45 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
 @require_POST
 @permission_required("grounding.add_experiment", raise_exception=True)
 def retry(request: HttpRequest, experiment_id: int) -> HttpResponse:
-    """Try a failed experiment once more."""
+    """Retry a failed experiment."""
     found = get_object_or_404(Experiment, pk=experiment_id)
     experiment_retry(experiment=found)
-    messages.success(request, "It is tried once more.")
+    messages.success(request, "The experiment will run again.")
     return redirect("experiment", found.pk)
 
 
-def _described(release: Release) -> str:
-    splits = ", ".join(f"{count:,} {split}" for split, count in release.splits.items())
-    photos = "" if release.has_photos else " (without photos)"
-    return f"{release.name}: {splits or 'no splits'}{photos}"
+def _chosen(request: HttpRequest) -> Recipe[Any]:
+    """Return the recipe of the form that was sent or asked for; without a name, the first."""
+    name = request.POST.get("recipe") if request.method == "POST" else request.GET.get("recipe")
+    if name is None and request.method != "POST":
+        return next(iter(RECIPES.values()))
+    if name not in RECIPES:
+        raise Http404(f"There is no recipe {name!r}.")
+    return RECIPES[name]
+
+
+def _title(one: Experiment) -> str:
+    """Return the recipe's title; one that no longer exists is shown by its name."""
+    return RECIPES[one.recipe].title if one.recipe in RECIPES else one.recipe
+
+
+def _step_number(one: Experiment) -> str:
+    """Return “Step 2 of 6”, or nothing if the recipe does not list the current step."""
+    stages = stages_of(RECIPES[one.recipe]) if one.recipe in RECIPES else ()
+    step = one.step.lower()
+    return f"Step {stages.index(step) + 1} of {len(stages)}" if step in stages else ""
+
+
+def _settings(one: Experiment) -> list[tuple[str, str]]:
+    """Return the settings that differ from the recipe's defaults, as label and value."""
+    if one.recipe not in RECIPES:
+        return []
+    return [
+        (option.label, option.typed(one.settings[option.name]))
+        for option in options_of(RECIPES[one.recipe].settings)
+        if option.name in one.settings
+        and option.typed(one.settings[option.name]) != option.default_text
+    ]
 
 
 def _took(one: Experiment) -> str:
@@ -135,23 +143,14 @@ def _took(one: Experiment) -> str:
     return timesince(one.started_at, one.ended_at)
 
 
-def _headline(one: Experiment) -> tuple[str, str]:
-    """Return how an experiment stands, in a word and in a figure."""
-    if one.status != ExperimentStatus.DONE or not one.metrics:
-        return one.get_status_display(), ""
-    split = "test" if one.metrics.get("test") else "val"
-    found = one.metrics[split]
-    figures = " · ".join(f"{words} {found[way]['r10']:.1f}" for way, words in WAYS.items())
-    return one.get_status_display(), f"R@10 on {split}: {figures}"
+def _headline(one: Experiment) -> str:
+    """Return the result in one line."""
+    if one.status != ExperimentStatus.DONE or not one.metrics or one.recipe not in RECIPES:
+        return ""
+    return RECIPES[one.recipe].headline(one.metrics)
 
 
-def _table(metrics: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the lines of the result's table."""
-    lines = []
-    for split in ("val", "test"):
-        for way, words in WAYS.items():
-            found = (metrics.get(split) or {}).get(way)
-            if found:
-                cells = [f"{found[measure]:.1f}" for measure in MEASURES]
-                lines.append({"split": split, "way": words, "cells": cells})
-    return lines
+def _tables(one: Experiment) -> list[Table]:
+    if not one.metrics or one.recipe not in RECIPES:
+        return []
+    return list(RECIPES[one.recipe].tables(one.metrics))

@@ -13,22 +13,23 @@ from grounding.cli.progress import Progress
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.store.features import DTYPES, FeatureStore
 from grounding.pipeline.store.plans import SHARD_ITEMS, Regions, Shard, plan
-from grounding.pipeline.text.relations import relation_finder
+from grounding.pipeline.text.relation_finders import relation_finder
 from grounding.pipeline.vision.photos import Photo, find_photos
 from grounding.pipeline.vision.regions import gold_regions, read_boxes
 
-HELP = "turn photos and regions into features"
+HELP = "extract features of photos and regions"
 DESCRIPTION = """\
-Turns the photos of a release, and regions in them, into features, and keeps them in a store that
-all experiments share. What the store has already is not made again, so the command may be stopped
-at any time and run again. To share the work, run the same command in several terminals, or on
-several machines that see the same folders: each takes what no other is at.
+Extracts features of the photos of a release, and of regions in them, into a store that all
+experiments share. Features that the store has are not extracted again, so you may stop the command
+at any time and run it again. To share the work, run the same command in several terminals, or on
+several machines with the same folders: each process extracts what no other has taken.
 
   python -m grounding extract --release flickr30k_entities --images photos --store features
   python -m grounding extract --release DIR --images DIR --store DIR --backbone vgg16 \\
       --weights vgg16.safetensors --regions proposals
 
-Photos are named by the image's id: 36979.jpg. Those that cannot be used are listed and left out.
+Name each photo by the id of its image: 36979.jpg. Photos that cannot be used are listed and left
+out.
 """
 SHOWN = 5
 
@@ -43,38 +44,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--backbone",
         default="efficientnet-lite0",
         help="efficientnet-lite0 (the default; needs no download), vgg16 as in the paper, or the "
-        "name of another classifier of torchvision",
+        "name of another torchvision classifier",
     )
     network.add_argument(
         "--weights",
         type=Path,
         help="a .safetensors file or a torch state dict; otherwise torchvision's weights are "
-        "fetched",
+        "downloaded",
     )
-    network.add_argument(
-        "--device", help="cuda, mps or cpu; by default the first of them that is there"
-    )
-    what = parser.add_argument_group("what is extracted")
+    network.add_argument("--device", help="cuda, mps or cpu (default: the first that is available)")
+    what = parser.add_argument_group("what to extract")
     what.add_argument(
         "--regions",
         choices=("gold", "proposals", "none"),
         default="gold",
-        help="beside the whole image: the release's boxes and, where a chain has several, their "
-        "union (gold, the default); proposals; or nothing",
+        help="regions beside the whole image: the boxes of the release, and their union if a chain "
+        "has several (gold, the default); proposals; or none",
     )
     what.add_argument(
         "--relations",
         choices=("parser", "grammar"),
-        help="with gold regions: also those of augmented phrases (“a dog barking at a cat”), whose "
-        "relations are found by the parser or by the grammar",
+        help="with gold regions: add those of augmented phrases (“a dog barking at a cat”), whose "
+        "relations the parser or the grammar finds",
     )
     what.add_argument(
-        "--proposals", type=_count, default=100, metavar="N", help="how many an image (100)"
+        "--proposals",
+        type=_count,
+        default=100,
+        metavar="N",
+        help="proposals for each image (default: 100)",
     )
     what.add_argument(
         "--boxes",
         type=Path,
-        help="your own proposals: .csv with image,x0,y0,x1,y1 or .jsonl; otherwise EdgeBoxes",
+        help="a file of your own proposals, .csv with image,x0,y0,x1,y1 or .jsonl (default: "
+        "EdgeBoxes)",
     )
     what.add_argument(
         "--edge-model", type=Path, help="OpenCV's structured-edge model, for better EdgeBoxes"
@@ -83,25 +87,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--crops",
         choices=("ten", "centre", "whole"),
         default="ten",
-        help="average of four corners and centre, all also mirrored (ten, as in the paper); the "
-        "centre alone; or the whole region at once, ten times as fast",
+        help="the average over four corners and centre and their mirror images (ten, as in the "
+        "paper); only the centre; or the whole region at once, ten times as fast",
     )
     what.add_argument(
-        "--dtype", choices=DTYPES, default="float16", help="how features are kept (float16)"
+        "--dtype",
+        choices=DTYPES,
+        default="float16",
+        help="precision of the stored features (default: float16)",
     )
     what.add_argument("--split", choices=("train", "val", "test"), help="only images of this split")
     what.add_argument("--limit", type=_count, metavar="N", help="only the first N images")
     work = parser.add_argument_group("work")
-    work.add_argument(
-        "--threads", type=_count, metavar="N", help="how many cores to use (all that are there)"
-    )
+    work.add_argument("--threads", type=_count, metavar="N", help="cores to use (default: all)")
     work.add_argument(
         "--shard-items",
         type=_count,
         default=SHARD_ITEMS,
         metavar="N",
-        help=f"features a file ({SHARD_ITEMS}): what is lost at most, for each worker, when it is "
-        "killed",
+        help=f"features in a file (default: {SHARD_ITEMS}); a worker that is killed loses at most "
+        "this many",
     )
 
 
@@ -111,9 +116,7 @@ def run(options: argparse.Namespace) -> int:
     from grounding.pipeline.vision.backbones import load_backbone
 
     if options.relations and options.regions != "gold":
-        raise GroundingError(
-            "--relations adds to the gold regions; leave it out, or take --regions gold"
-        )
+        raise GroundingError("--relations adds to the gold regions; omit it, or use --regions gold")
     threads = options.threads or available_cores()
     images = image_ids(options.release, options.split)[: options.limit]
     backbone = load_backbone(options.backbone, options.weights, options.device)
@@ -169,11 +172,11 @@ def _tell(
     planned = sum(shard.items for shard in shards)
     print(f"{store.folder}: {len(store):,} features of {store.dimensions} numbers.")
     if not planned:
-        print("All that you asked for was there.")
+        print("The store has all these features already.")
     else:
-        print(f"{planned:,} were missing; this run made {made:,}.")
+        print(f"{planned:,} were missing; this run extracted {made:,}.")
     if unusable:
-        print(f"Could not be used: {len(unusable):,} (all are listed in {listing})")
+        print(f"{len(unusable):,} could not be used (all are listed in {listing}):")
         for line in unusable[:SHOWN]:
             print(f"  {line}")
         if len(unusable) > SHOWN:

@@ -1,4 +1,4 @@
-"""How far a long job is, on stderr: nothing for quick ones, one line that changes on a terminal."""
+"""Progress of long jobs on stderr: nothing for quick jobs; on a terminal, one line that updates."""
 
 import sys
 import threading
@@ -59,7 +59,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Say a time in words.
+    """Return a time in words.
 
     >>> duration(59), duration(600), duration(7260)
     ('59 s', '10 min', '2 h 1 min')

@@ -1,87 +1,83 @@
 """`python -m grounding run RECIPE`: an experiment, from a release to its figures."""
 
 import argparse
-import math
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grounding.cli.progress import Progress
 from grounding.pipeline.store.features import DTYPES
-
-if TYPE_CHECKING:
-    from grounding.recipes.image_sentence import Result, Scores
+from grounding.recipes.options import Option, options_of
+from grounding.recipes.recipe import Recipe, Table
+from grounding.recipes.registry import RECIPES
 
 HELP = "run an experiment and print its figures"
 DESCRIPTION = """\
-Runs a recipe on a release and its photos: fits on train, chooses ridges and power on val, and
-prints recall and median rank both ways for val and, where the release has it, test. Features that
-the store lacks are extracted first. Splits are the files train.txt, val.txt and test.txt of the
-release; images without a photo are left out, and their number is told.
+Runs a recipe on a release and its photos. Features that the store lacks are extracted first. The
+splits are the files train.txt, val.txt and test.txt of the release. Images without a photo are left
+out, and their number is printed.
 
   python -m grounding run image_sentence --release flickr30k_entities --images photos \\
       --store features --vectors GoogleNews-vectors-negative300.bin --out results
 
-In the folder of --out: metrics.json (the table), intervals.json (95%, by bootstrap over images, and
-what chance would give), settings.json (what was chosen, and all that was tried).
+The folder of --out gets metrics.json (the figures), settings.json (how they were made) and any
+further files of the recipe. For the options of a recipe: python -m grounding run RECIPE --help
 """
-RECIPES = ("image_sentence",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("recipe", choices=RECIPES, help="the experiment")
+    recipes = parser.add_subparsers(dest="recipe", required=True, metavar="RECIPE")
+    for recipe in RECIPES.values():
+        command = recipes.add_parser(recipe.name, help=recipe.title, description=recipe.summary)
+        _add_inputs(command)
+        settings = command.add_argument_group("settings of the recipe")
+        for option in options_of(recipe.settings):
+            _add_setting(settings, option)
+        _add_network(command)
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
     folders = parser.add_argument_group("folders")
     folders.add_argument("--release", type=Path, required=True, help="the release directory")
     folders.add_argument("--images", type=Path, required=True, help="the folder of its photos")
     folders.add_argument("--store", type=Path, required=True, help="where features are kept")
     folders.add_argument("--out", type=Path, required=True, help="where the figures are written")
-    text = parser.add_argument_group("text")
-    text.add_argument(
+    parser.add_argument_group("text").add_argument(
         "--vectors",
         required=True,
         help="word vectors: a file of word2vec, GloVe or fastText; package:NAME for those of an "
         "installed package; or captions, to train them on the captions",
     )
-    text.add_argument(
-        "--pooling",
-        choices=("fisher", "mean"),
-        default="fisher",
-        help="Fisher vectors (the default) or means of the words' vectors",
+
+
+def _add_setting(group: Any, option: Option) -> None:
+    def value(text: str) -> Any:
+        try:
+            return option.parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    # argparse takes a % for a placeholder.
+    words = f"{option.help} (default: {option.default_text})".replace("%", "%%")
+    metavar = "{" + ",".join(option.choices) + "}" if option.choices else option.name.upper()
+    group.add_argument(
+        option.flag, type=value, default=option.default, metavar=metavar, help=words.strip()
     )
-    text.add_argument(
-        "--centres", type=_count, default=30, metavar="N", help="of the Fisher vectors (30)"
-    )
-    space = parser.add_argument_group("space")
-    space.add_argument(
-        "--ridges",
-        type=_numbers,
-        default=(0.01, 0.1, 1.0, 10.0, 100.0),
-        metavar="R,R,…",
-        help="ridges to try for each side, relative to its mean variance (0.01,0.1,1,10,100)",
-    )
-    space.add_argument(
-        "--powers",
-        type=_numbers,
-        default=(0.0, 0.5, 1.0, 1.5, 2.0, 3.0),
-        metavar="P,P,…",
-        help="powers of the canonical correlations to try (0,0.5,1,1.5,2,3)",
-    )
-    space.add_argument(
-        "--components", type=_count, default=512, metavar="N", help="dimensions of the space (512)"
-    )
-    space.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is random (0)")
-    network = parser.add_argument_group("network, as of extract")
+
+
+def _add_network(parser: argparse.ArgumentParser) -> None:
+    network = parser.add_argument_group("network (see: python -m grounding extract --help)")
     network.add_argument("--backbone", default="efficientnet-lite0")
     network.add_argument("--weights", type=Path)
     network.add_argument("--device", help="cuda, mps or cpu")
     network.add_argument("--crops", choices=("ten", "centre", "whole"), default="ten")
     network.add_argument("--dtype", choices=DTYPES, default="float16")
-    network.add_argument("--threads", type=_count, metavar="N", help="cores (all that are there)")
+    network.add_argument("--threads", type=_count, metavar="N", help="cores to use (default: all)")
 
 
 def run(options: argparse.Namespace) -> int:
     # torch and scipy take seconds to import, which --help should not.
     from grounding.experiment import Network, Order, run_order, write_figures
-    from grounding.recipes.image_sentence import Settings
 
     order = Order(
         recipe=options.recipe,
@@ -89,14 +85,7 @@ def run(options: argparse.Namespace) -> int:
         images=str(options.images),
         store=str(options.store),
         vectors=options.vectors,
-        settings=Settings(
-            pooling=options.pooling,
-            centres=options.centres,
-            ridges=options.ridges,
-            powers=options.powers,
-            components=options.components,
-            seed=options.seed,
-        ),
+        settings=_settings(RECIPES[options.recipe], options),
         network=Network(
             backbone=options.backbone,
             weights=str(options.weights) if options.weights else None,
@@ -109,8 +98,17 @@ def run(options: argparse.Namespace) -> int:
     with _Stages() as stages:
         figures = run_order(order, report=stages.report)
     write_figures(options.out, figures)
-    _tell(figures.result, options, figures.left_out)
+    for table in figures.tables:
+        print("\n".join(_lines(table)))
+        print()
+    for note in figures.notes:
+        print(note)
+    print(f"Written to {options.out}: {', '.join(f'{name}.json' for name in figures.files)}")
     return 0
+
+
+def _settings(recipe: Recipe[Any], options: argparse.Namespace) -> dict[str, Any]:
+    return {option.name: getattr(options, option.name) for option in options_of(recipe.settings)}
 
 
 class _Stages:
@@ -141,58 +139,18 @@ class _Stages:
             self._progress.__exit__(None, None, None)
 
 
-def _tell(result: "Result", options: argparse.Namespace, left_out: int) -> None:
-    chosen, words = result.chosen, result.coverage
-    print(f"{'':<14}{'image → sentence':^30}  {'sentence → image':^30}")
-    heading = "".join(f"{name:>7}" for name in ("R@1", "R@5", "R@10")) + f"{'median':>9}"
-    print(f"{'':<14}{heading}  {heading}")
-    for name, scores in (("val", result.val), ("test", result.test)):
-        if scores is None:
-            print(f"{name:<14}the release has no image for it")
-            continue
-        for line in _lines(name, scores):
-            print(line)
-    print()
-    print(
-        f"Chosen on val: ridge {chosen.ridge_x:g} of images, {chosen.ridge_y:g} of captions, "
-        f"power {chosen.power:g}."
-    )
-    ends = {min(options.ridges), max(options.ridges)}
-    if len(ends) > 1 and ends & {chosen.ridge_x, chosen.ridge_y}:
-        print("A ridge is the smallest or the largest that was tried: --ridges may go further.")
-    print(
-        f"Words without a vector: {100 * words.missing_share:.2f}% of the training captions' words"
-        + (
-            " (" + ", ".join(word for word, _ in words.most_frequent_missing[:5]) + ")"
-            if words.missing
-            else ""
-        )
-    )
-    if left_out:
-        print(f"Left out, without a usable photo: {left_out:,} images")
-    print(f"Written to {options.out}: metrics.json, intervals.json, settings.json")
-
-
-def _lines(name: str, scores: "Scores") -> list[str]:
-    """Return three lines: the figures, their intervals, and chance."""
-
-    def cells(one: Any) -> str:
-        return f"{one.r1:7.1f}{one.r5:7.1f}{one.r10:7.1f}{one.median_rank:9.1f}"
-
-    def spread(intervals: dict[str, Any]) -> str:
-        halves = [(intervals[key].high - intervals[key].low) / 2 for key in ("r1", "r5", "r10")]
-        median = intervals["median_rank"]
-        return "".join(f"{f'±{half:.1f}':>7}" for half in halves) + (
-            f"{f'{median.low:.0f}–{median.high:.0f}':>9}"
-        )
-
-    return [
-        f"{name:<14}{cells(scores.image_to_sentence)}  {cells(scores.sentence_to_image)}",
-        f"{'  95%':<14}{spread(scores.image_to_sentence_intervals)}  "
-        f"{spread(scores.sentence_to_image_intervals)}",
-        f"{'  by chance':<14}{cells(scores.image_to_sentence_chance)}  "
-        f"{cells(scores.sentence_to_image_chance)}",
-    ]
+def _lines(table: Table) -> Iterator[str]:
+    """Yield a table as lines of text: names to the left, figures to the right of their columns."""
+    heads = len(table.row_headings)
+    rows = [(*table.row_headings, *table.columns), *(row.names + row.cells for row in table.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    sides: list[Callable[[str, int], str]] = [str.ljust] * heads
+    sides += [str.rjust] * len(table.columns)
+    for row in rows:
+        cells = (side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True))
+        yield "  ".join(cells).rstrip()
+    if table.note:
+        yield table.note
 
 
 def _count(text: str) -> int:
@@ -200,10 +158,3 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
     return number
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    numbers = tuple(float(part) for part in text.split(","))
-    if not all(math.isfinite(number) and number >= 0 for number in numbers):
-        raise argparse.ArgumentTypeError(f"{text} are not all 0 or more")
-    return numbers

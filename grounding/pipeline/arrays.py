@@ -1,4 +1,4 @@
-"""Names for arrays, and reading and writing named arrays without running anything from a file."""
+"""Types of arrays, and files of named arrays, which are read without running any of their code."""
 
 import math
 import os
@@ -22,7 +22,7 @@ Integers = NDArray[numpy.int64]
 
 
 class ArrayFileError(GroundingError):
-    """A file of arrays cannot be used; the message names the file and says why."""
+    """A file of arrays cannot be used; the message names the file and the cause."""
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -36,7 +36,7 @@ def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 def read_arrays(
     path: str | Path, names: tuple[str, ...], maybe: tuple[str, ...] = ()
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays called `names`, and those of `maybe` if one of them is there.
+    """Return the arrays called `names`, and all of `maybe` if any of these is there.
 
     Pickled content is refused, since it could run code.
     """
@@ -66,17 +66,17 @@ def read_arrays(
         ),
     ) as error:
         raise ArrayFileError(
-            f"{path}: this is no file of arrays, or a damaged one; make it anew ({error})"
+            f"{path}: not a file of arrays, or a damaged one ({error}); create it again"
         ) from error
 
 
 def _check_archive(file: IO[bytes]) -> None:
-    """Refuse an archive that would unfold, or that says more of an array than it holds of it."""
+    """Refuse an archive that is compressed, or whose arrays are shorter than their headers say."""
     size = os.fstat(file.fileno()).st_size
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-            raise ValueError("its arrays are compressed, as ours are not")
+            raise ValueError("its arrays are compressed")
         if sum(member.file_size for member in members) > size:
             raise ValueError("its arrays overlap")
         for member in members:
@@ -91,7 +91,7 @@ def _check_array(array: IO[bytes], size: int) -> None:
         (2, 0): numpy.lib.format.read_array_header_2_0,
     }.get(version)
     if read is None:
-        raise ValueError(f"version {version} of numpy's format is not read")
+        raise ValueError(f"version {version} of numpy's format is not supported")
     shape, _, dtype = read(array)
     if dtype.itemsize * math.prod(shape) > size:
-        raise ValueError("an array is smaller than it says")
+        raise ValueError("an array is shorter than its header says")

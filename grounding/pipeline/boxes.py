@@ -1,7 +1,7 @@
-"""Rectangles of an image, in the numbers of the release: 1-based pixels, both ends included.
+"""Rectangles of an image, in the coordinates of the release: 1-based pixels, both ends included.
 
-Features, proposals and predictions all use these numbers, so that a box of the release is the key
-of its feature as it stands.
+Features, proposals and predictions all use these coordinates, so that a box of the release is the
+key of its feature.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ def rect_of(box: ReleasedBox) -> Rect:
 
 
 def union(rects: Iterable[Rect]) -> Rect:
-    """Return the smallest rectangle round all of them; there must be one at least.
+    """Return the smallest rectangle round all of them; there must be at least one.
 
     >>> union([Rect(1, 5, 10, 20), Rect(4, 2, 30, 8)])
     Rect(x0=1, y0=2, x1=30, y1=20)
@@ -43,7 +43,7 @@ def union(rects: Iterable[Rect]) -> Rect:
 
 
 def clip(rect: Rect, width: int, height: int) -> Rect | None:
-    """Return the part of `rect` inside a width × height image, or None where there is none.
+    """Return the part of `rect` inside a width × height image, or None if there is none.
 
     >>> clip(Rect(-3, 5, 60, 40), 50, 40)
     Rect(x0=1, y0=5, x1=50, y1=40)

@@ -1,5 +1,5 @@
-"""The base of all errors that are to be read by people."""
+"""The base class of all errors that are shown to researchers."""
 
 
 class GroundingError(ValueError):
-    """Something cannot be done; the message says what and where, why, and what helps."""
+    """Something cannot be done; the message names it, the cause and a remedy."""

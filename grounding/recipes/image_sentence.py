@@ -1,318 +1,182 @@
-"""Image–sentence retrieval by CCA on whole images and captions: Table 3 (b) of the paper.
+"""Image–sentence retrieval by CCA on whole images and captions: Table 3 (b) of the paper."""
 
-Fitted on train; ridges and power are those that do best on val; val and test are then ranked both
-ways. Inputs are plain: captions by image, and a function that gives the features of images.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import repeat
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import numpy
 
-from grounding.pipeline.arrays import Float32
-from grounding.pipeline.embedding.cca import (
-    CanonicalSpace,
-    fit_factored,
-    half_whitened,
-    ridge_factor,
-    useful_components,
+from grounding.recipes.cca_settings import CcaSettings
+from grounding.recipes.recipe import Materials, Metrics, Outcome, Recipe, Row, Table
+
+if TYPE_CHECKING:
+    from grounding.pipeline.embedding.covariances import Covariances
+    from grounding.pipeline.text.features import TextEncoder
+    from grounding.recipes.retrieval import Result, Scores, Split
+
+MEASURES = {"r1": "R@1", "r5": "R@5", "r10": "R@10", "median_rank": "median rank"}
+WAYS = {"image_to_sentence": "image to sentence", "sentence_to_image": "sentence to image"}
+NOTE = (
+    "R@K is the percentage of queries whose best correct answer is among the first K. "
+    "The median rank is the median of the ranks of these answers; 1 is best."
 )
-from grounding.pipeline.embedding.covariances import Covariances, CovarianceSum, best_device
-from grounding.pipeline.errors import GroundingError
-from grounding.pipeline.evaluation.distances import ImageSentenceDistances
-from grounding.pipeline.evaluation.ranks import (
-    Interval,
-    Ranks,
-    Retrieval,
-    bootstrap,
-    by_chance,
-    rank_both_ways,
-    retrieval,
-)
-from grounding.pipeline.progress import Report, silent
-from grounding.pipeline.text.features import (
-    CENTRES,
-    TextEncoder,
-    WordCoverage,
-    fisher_encoder,
-    mean_encoder,
-    vocabulary_of,
-    word_coverage,
-)
-from grounding.pipeline.text.word_vectors import Tokens, WordVectors
-
-# So many images at a time, five captions each: about one block of the covariances.
-IMAGES_AT_ONCE = 800
-
-# So many images are a part of the pass, which another worker can make.
-PART_IMAGES = 4000
-
-# The features of these images, (n, dx), in their order.
-ImageFeatures = Callable[[Sequence[str]], Float32]
+# If a random order reaches this R@10, in percent, the figures say little about the space.
+HIGH_CHANCE = 50
 
 
-class Settings(msgspec.Struct, frozen=True):
-    """What is fixed, and what is tried on val. Ridges are relative to a side's mean variance, and
-    every one of images is tried with every one of text; powers are of the canonical correlations ρ.
-    """
+def run(materials: Materials, settings: CcaSettings) -> Outcome:
+    # torch and scipy take seconds to import.
+    from grounding.pipeline.embedding.training_pass import Pairs
+    from grounding.recipes import retrieval
 
-    pooling: str = "fisher"
-    centres: int = CENTRES
-    ridges: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0)
-    powers: tuple[float, ...] = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
-    components: int | None = 512
-    seed: int = 0
+    def split(name: str) -> "Split":
+        return retrieval.Split(materials.splits.get(name, ()), materials.captions)
 
+    def shared(parts: Sequence["Split"], encoder: "TextEncoder") -> "Iterator[Covariances | None]":
+        pairs = [
+            Pairs([materials.whole_image(image) for image in part.images], part.pairs().texts)
+            for part in parts
+        ]
+        return materials.shared(pairs, encoder)
 
-class Split(msgspec.Struct, frozen=True):
-    """Images in their order, and the captions of each, as tokens."""
-
-    images: tuple[str, ...]
-    captions: Mapping[str, Sequence[Tokens]]
-
-    def texts(self, images: Sequence[str]) -> list[Tokens]:
-        return [caption for image in images for caption in self.captions[image]]
-
-
-# Told the parts of the pass and the encoder for them: yields each part's covariances, in order, or
-# None where nobody has made it.
-SharedPass = Callable[[Sequence[Split], TextEncoder], Iterator[Covariances | None]]
-
-
-class Choice(msgspec.Struct, frozen=True):
-    """Ridges and power, and their mean of the six recalls on val, in percent."""
-
-    ridge_x: float
-    ridge_y: float
-    power: float
-    mean_recall: float
-
-
-class Scores(msgspec.Struct, frozen=True):
-    """Both ways; intervals by the name of their figure."""
-
-    image_to_sentence: Retrieval
-    sentence_to_image: Retrieval
-    image_to_sentence_intervals: dict[str, Interval]
-    sentence_to_image_intervals: dict[str, Interval]
-    image_to_sentence_chance: Retrieval
-    sentence_to_image_chance: Retrieval
-
-
-class Result(NamedTuple):
-    """What a run found; `space` and `encoder` embed further images and sentences."""
-
-    val: Scores
-    test: Scores | None
-    chosen: Choice
-    tried: list[Choice]
-    coverage: WordCoverage
-    space: CanonicalSpace
-    encoder: TextEncoder
-
-
-def run(
-    train: Split,
-    val: Split,
-    test: Split | None,
-    features: ImageFeatures,
-    vectors: WordVectors,
-    settings: Settings,
-    *,
-    report: Report = silent,
-    device: str | None = None,
-    part_images: int = PART_IMAGES,
-    shared: SharedPass = lambda parts, encoder: repeat(None),
-) -> Result:
-    """Fit on `train`, choose on `val`, and rank `val` and `test`.
-
-    Others may help with the pass over `train`, by way of `shared`.
-    """
-    for name, split in (("train", train), ("val", val)):
-        if not split.images:
-            raise GroundingError(f"there is no image of the split {name} to work with")
-    texts = train.texts(train.images)
-    encoder = text_encoder(texts, vectors, settings, report=report)
-    parts = parts_of(train, part_images)
-    covariances = gather_parts(
-        parts, shared(parts, encoder), features, encoder, report=report, device=device
+    result = retrieval.run(
+        split("train"),
+        split("val"),
+        split("test"),
+        materials.image_features,
+        materials.vectors,
+        settings,
+        report=materials.report,
+        device=materials.device,
+        part_images=materials.part_items,
+        shared=shared,
     )
-    val_images, val_texts = split_features(val, features, encoder)
-    space, chosen, tried = choose(
-        covariances, val_images, val_texts, owners_of(val), settings, report=report, device=device
-    )
-
-    def ranked(split: Split) -> Scores:
-        both = split_features(split, features, encoder)
-        return score(space, chosen.power, split, *both, settings.seed)
-
-    return Result(
-        val=score(space, chosen.power, val, val_images, val_texts, settings.seed),
-        test=ranked(test) if test and test.images else None,
-        chosen=chosen,
-        tried=tried,
-        coverage=word_coverage(texts, vectors),
-        space=space,
-        encoder=encoder,
-    )
-
-
-def text_encoder(
-    texts: Sequence[Tokens], vectors: WordVectors, settings: Settings, *, report: Report = silent
-) -> TextEncoder:
-    """Return what makes features of captions, fitted on the words of the training captions."""
-    if settings.pooling == "mean":
-        return mean_encoder(vectors)
-    if settings.pooling == "fisher":
-        return fisher_encoder(
-            vectors,
-            vocabulary_of(texts),
-            centres=settings.centres,
-            seed=settings.seed,
-            report=report,
-        )
-    raise GroundingError(f"there is no pooling “{settings.pooling}”; there are fisher and mean")
-
-
-def parts_of(split: Split, images: int = PART_IMAGES) -> list[Split]:
-    """Cut a split into parts that can be gathered apart: their covariances add up."""
-    starts = range(0, len(split.images), images)
-    return [Split(split.images[start : start + images], split.captions) for start in starts]
-
-
-def gather_parts(
-    parts: Sequence[Split],
-    made: Iterator[Covariances | None],
-    features: ImageFeatures,
-    encoder: TextEncoder,
-    *,
-    report: Report = silent,
-    device: str | None = None,
-) -> Covariances:
-    """Add up the covariances of all parts, and make those that nobody has made.
-
-    Three sets of them are in memory at most: our sum, the others' and the next of theirs. Alone it
-    is one.
-    """
-    every = sum(len(part.images) for part in parts)
-    ours = CovarianceSum(device)
-    theirs: Covariances | None = None
-    done = 0
-    for part in parts:
-        found = next(made, None)
-        if found is None:
-            for images, x, y in _blocks(part, features, encoder):
-                ours.add(x, y)
-                done += len(images)
-                report("gathering covariances", done, every)
-            continue
-        theirs = found if theirs is None else theirs.absorb(found)
-        del found  # its memory, before the next is read
-        done += len(part.images)
-        report("gathering covariances", done, every)
-    if theirs is None:
-        return ours.result()
-    return theirs.absorb(ours.result()) if ours.count else theirs
-
-
-def gather_pairs(
-    split: Split, features: ImageFeatures, encoder: TextEncoder, device: str | None = None
-) -> Covariances:
-    """Gather the covariances of all (image, caption) pairs of a split, or of a part of one."""
-    return gather_parts([split], repeat(None), features, encoder, device=device)
-
-
-def _blocks(
-    split: Split, features: ImageFeatures, encoder: TextEncoder
-) -> Iterator[tuple[Sequence[str], Float32, Float32]]:
-    for start in range(0, len(split.images), IMAGES_AT_ONCE):
-        images = split.images[start : start + IMAGES_AT_ONCE]
-        counts = [len(split.captions[image]) for image in images]
-        x = numpy.repeat(features(images), counts, axis=0)
-        yield images, x, encoder.encode(split.texts(images))
-
-
-def split_features(
-    split: Split, features: ImageFeatures, encoder: TextEncoder
-) -> tuple[Float32, Float32]:
-    """Return the features of a split's images, (n, dx), and captions, (m, dy)."""
-    return features(split.images), encoder.encode(split.texts(split.images))
-
-
-def owners_of(split: Split) -> list[int]:
-    """Return for each caption the number of its image."""
-    return [number for number, image in enumerate(split.images) for _ in split.captions[image]]
-
-
-def choose(
-    covariances: Covariances,
-    images: Float32,
-    texts: Float32,
-    owners: Sequence[int],
-    settings: Settings,
-    *,
-    report: Report = silent,
-    device: str | None = None,
-) -> tuple[CanonicalSpace, Choice, list[Choice]]:
-    """Fit a space for each pair of ridges, and return the one with the best mean recall on val.
-
-    Of equals the first wins, that is the smaller ridges.
-    """
-    place = device or best_device()
-    count, scatter_x = covariances.count, covariances.scatter_xx
-    factors_x = [
-        ridge_factor(scatter_x, count, ridge, "the images", place) for ridge in settings.ridges
-    ]
-    components = useful_components(covariances, settings.components or None)
-    tried: list[Choice] = []
-    best: tuple[CanonicalSpace, Choice] | None = None
-    # The text's side is the larger: one factor of it at a time is in memory, not all.
-    for ridge_y in settings.ridges:
-        factor_y = ridge_factor(covariances.scatter_yy, count, ridge_y, "the captions", place)
-        half = half_whitened(covariances, factor_y)
-        for ridge_x, factor_x in zip(settings.ridges, factors_x, strict=True):
-            space = fit_factored(covariances, half, factor_x, factor_y, components)
-            both = space.coordinates_x(images), space.coordinates_y(texts)
-            for power in settings.powers:
-                distances = ImageSentenceDistances(*(space.scaled(side, power) for side in both))
-                ranks = rank_both_ways(distances, owners)
-                tried.append(Choice(ridge_x, ridge_y, power, mean_recall(ranks)))
-                if best is None or tried[-1].mean_recall > best[1].mean_recall:
-                    best = space, tried[-1]
-            report(
-                "trying ridges and powers",
-                len(tried),
-                len(settings.ridges) ** 2 * len(settings.powers),
+    metrics = _by_way(result, lambda scores, way: getattr(scores, way))
+    return Outcome(
+        metrics=metrics,
+        tables=_tables_with_intervals(metrics, result),
+        notes=list(_notes(result, settings)),
+        about={
+            "chosen": msgspec.to_builtins(result.chosen),
+            "tried": msgspec.to_builtins(result.tried),
+            "words": msgspec.to_builtins(result.coverage),
+        },
+        files={
+            "intervals": _by_way(
+                result,
+                lambda scores, way: {
+                    "interval": getattr(scores, f"{way}_intervals"),
+                    "chance": getattr(scores, f"{way}_chance"),
+                },
             )
-    if best is None:
-        raise GroundingError("name one ridge and one power at least")
-    return *best, tried
-
-
-def mean_recall(ranks: Ranks) -> float:
-    """Return the mean of R@1, R@5 and R@10 both ways, in percent."""
-    ways = (retrieval(ranks.image_to_sentence), retrieval(ranks.sentence_to_image))
-    return sum(way.r1 + way.r5 + way.r10 for way in ways) / 6
-
-
-def score(
-    space: CanonicalSpace, power: float, split: Split, images: Float32, texts: Float32, seed: int
-) -> Scores:
-    """Rank a split both ways, with intervals and with what chance would give."""
-    owners = owners_of(split)
-    distances = ImageSentenceDistances(
-        space.project_x(images, power), space.project_y(texts, power)
+        },
+        result=result,
     )
-    ranks = rank_both_ways(distances, owners)
-    numbers = list(range(len(split.images)))
-    each = round(len(owners) / len(split.images))
-    return Scores(
-        image_to_sentence=retrieval(ranks.image_to_sentence),
-        sentence_to_image=retrieval(ranks.sentence_to_image),
-        image_to_sentence_intervals=bootstrap(ranks.image_to_sentence, numbers, seed=seed),
-        sentence_to_image_intervals=bootstrap(ranks.sentence_to_image, owners, seed=seed),
-        image_to_sentence_chance=by_chance(len(owners), each),
-        sentence_to_image_chance=by_chance(len(split.images), 1),
+
+
+def tables(metrics: Metrics) -> list[Table]:
+    """Return one table, with a row for each split and way."""
+    rows = [
+        Row((split, words), _cells(metrics[split][way]))
+        for split in ("val", "test")
+        for way, words in WAYS.items()
+        if (metrics.get(split) or {}).get(way)
+    ]
+    return [_table(rows)] if rows else []
+
+
+def headline(metrics: Metrics) -> str:
+    """Return R@10 both ways, on test if the release has it."""
+    split = "test" if metrics.get("test") else "val"
+    figures = " · ".join(f"{words} {metrics[split][way]['r10']:.1f}" for way, words in WAYS.items())
+    return f"R@10 on {split}: {figures}"
+
+
+def _by_way(result: "Result", value: Any) -> Metrics:
+    """Return a value for each split and way, as JSON; None for a split without images."""
+    return {
+        name: scores and {way: msgspec.to_builtins(value(scores, way)) for way in WAYS}
+        for name, scores in _splits(result)
+    }
+
+
+def _splits(result: "Result") -> list[tuple[str, "Scores | None"]]:
+    return [("val", result.val), ("test", result.test)]
+
+
+def _tables_with_intervals(metrics: Metrics, result: "Result") -> list[Table]:
+    rows = []
+    for name, scores in _splits(result):
+        for way, words in WAYS.items() if scores else ():
+            rows.append(Row((name, words), _cells(metrics[name][way])))
+            rows.append(Row(("", "  95% interval"), _spread(getattr(scores, f"{way}_intervals"))))
+            chance = msgspec.to_builtins(getattr(scores, f"{way}_chance"))
+            rows.append(Row(("", "  by chance"), _cells(chance)))
+    return [_table(rows)]
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    return Table("Result", ("Split", "Way"), tuple(MEASURES.values()), tuple(rows), NOTE)
+
+
+def _cells(figures: dict[str, float]) -> tuple[str, ...]:
+    return tuple(f"{figures[measure]:.1f}" for measure in MEASURES)
+
+
+def _spread(intervals: Any) -> tuple[str, ...]:
+    recalls = [intervals[name] for name in ("r1", "r5", "r10")]
+    median = intervals["median_rank"]
+    return (
+        *(f"±{(one.high - one.low) / 2:.1f}" for one in recalls),
+        f"{median.low:.0f}–{median.high:.0f}",
     )
+
+
+def _notes(result: "Result", settings: CcaSettings) -> Iterator[str]:
+    """Say how certain the figures are, and what they rest on."""
+    for name, scores in _splits(result):
+        if scores is None:
+            yield f"The release has no images in the split {name}."
+            continue
+        there = scores.image_to_sentence_intervals["r10"]
+        back = scores.sentence_to_image_intervals["r10"]
+        yield (
+            f"95% intervals of R@10 on {name}: image to sentence {there.low:.1f} to "
+            f"{there.high:.1f} (by chance {scores.image_to_sentence_chance.r10:.1f}), sentence "
+            f"to image {back.low:.1f} to {back.high:.1f} (by chance "
+            f"{scores.sentence_to_image_chance.r10:.1f})."
+        )
+        if scores.sentence_to_image_chance.r10 >= HIGH_CHANCE:
+            yield f"The split {name} has too few images for these figures to mean much."
+    chosen = result.chosen
+    yield (
+        f"Chosen on val: ridge {chosen.ridge_x:g} for images, ridge {chosen.ridge_y:g} for "
+        f"captions, power {chosen.power:g}."
+    )
+    ends = {min(settings.ridges), max(settings.ridges)}
+    if len(ends) > 1 and ends & {chosen.ridge_x, chosen.ridge_y}:
+        yield (
+            "A chosen ridge is the smallest or the largest of those tried; try a wider range of "
+            "ridges."
+        )
+    words = result.coverage
+    missing = ", ".join(word for word, _ in words.most_frequent_missing[:5])
+    yield (
+        f"{100 * words.missing_share:.2f}% of the words in the training captions have no vector"
+        + (f" ({missing})." if missing else ".")
+    )
+
+
+IMAGE_SENTENCE = Recipe(
+    name="image_sentence",
+    title="Image–sentence retrieval",
+    summary=(
+        "Learns a space for photos and captions by CCA, then measures how well photos retrieve "
+        "their captions, and captions their photos: Table 3 (b) of the paper. It fits the space "
+        "on train and chooses ridges and power on val."
+    ),
+    settings=CcaSettings,
+    stages=("fitting the mixture of words", "gathering covariances", "trying ridges and powers"),
+    run=run,
+    tables=tables,
+    headline=headline,
+)

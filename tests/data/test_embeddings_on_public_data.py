@@ -10,7 +10,7 @@ import pytest
 from annotation.pipeline.release.folder import image_ids, read_image
 from grounding.__main__ import main
 from grounding.pipeline.text.pairs import RegionPhrase, mention_pairs, relation_pairs, resample
-from grounding.pipeline.text.relations import relation_finder
+from grounding.pipeline.text.relation_finders import relation_finder
 from grounding.pipeline.vision.regions import gold_regions
 from tests.data.conftest import data_folder
 

@@ -1,0 +1,1 @@
+"""Tests of the experiments, in the rooms of `grounding/pipeline`; commands and pages are here."""

@@ -1,7 +1,7 @@
-"""An order carried out beside real workers, as a process: python -m tests.grounding.shared_run.
+"""A program that runs an order beside real workers: python -m tests.grounding.shared_run.
 
-Prints how many shards, and which parts of the pass, were left to do when the workers had done
-theirs; then the correlations that were found.
+It prints how many shards and which parts of the pass the workers left to it, then the correlations
+that it found.
 """
 
 import os
@@ -31,7 +31,7 @@ def main() -> None:
 
     def share_pass(parts: Sequence[PassPart]) -> Iterator[bool]:
         for part, is_made in zip(parts, pass_share(parts, silent), strict=True):
-            print(f"part of {len(part.images)} images {'made' if is_made else 'left'}")
+            print(f"part of {part.items} images {'made' if is_made else 'left'}")
             yield is_made
 
     figures = run_order(order, share=share, share_pass=share_pass)

@@ -38,7 +38,7 @@ METRICS = {
 
 @pytest.fixture(autouse=True)
 def releases(tmp_path: Path, settings: Settings) -> Path:
-    """A folder with a release that has all it takes, and two that have not."""
+    """A folder with a release that can be used, and two that cannot."""
     settings.CHAINBOX_RELEASES = tmp_path / "releases"
     settings.CHAINBOX_VECTORS = tmp_path / "vectors"
     for name, splits in {"whole": ("train", "val"), "bare": ("train", "val"), "cut": ()}.items():
@@ -75,7 +75,12 @@ def test_from_the_form_to_its_page(chief: Client) -> None:
     assert "whole: 2 train, 2 val" in page
     assert "bare: 2 train, 2 val (without photos)" in page
     assert "no release" not in page
-    sent = {"release": "whole", "vectors": "glove.txt", "backbone": LITE}
+    sent = {
+        "recipe": "image_sentence",
+        "release": "whole",
+        "vectors": "glove.txt",
+        "backbone": LITE,
+    }
     reply = chief.post(reverse("experiments"), sent)
     made = Experiment.objects.get()
     assert reply.headers["Location"] == reverse("experiment", args=[made.pk])
@@ -98,7 +103,12 @@ def test_from_the_form_to_its_page(chief: Client) -> None:
     ],
 )
 def test_what_is_not_there_is_refused_in_words(chief: Client, wrong: dict[str, str]) -> None:
-    sent = {"release": "whole", "vectors": "captions", "backbone": LITE} | wrong
+    sent = {
+        "recipe": "image_sentence",
+        "release": "whole",
+        "vectors": "captions",
+        "backbone": LITE,
+    } | wrong
     reply = chief.post(reverse("experiments"), sent)
     assert reply.status_code == 400
     assert 'role="alert"' in reply.content.decode()
@@ -110,7 +120,7 @@ def test_who_only_looks_starts_nothing(client: Client) -> None:
     client.force_login(researcher())
     page = client.get(reverse("experiments")).content.decode()
     assert "Start</button>" not in page
-    sent = {"release": "whole", "vectors": "captions", "backbone": LITE}
+    sent = {"recipe": "image_sentence", "release": "whole", "vectors": "captions", "backbone": LITE}
     assert client.post(reverse("experiments"), sent).status_code == 403
     assert client.post(reverse("experiment-retry", args=[made.pk])).status_code == 403
     assert Experiment.objects.count() == 1
@@ -174,7 +184,7 @@ def test_whose_worker_died_is_taken_up_by_another(chief: Client) -> None:
     Experiment.objects.update(beat_at=dead.beat_at - SILENCE - timedelta(seconds=1))
     alive = experiment_take()
     assert alive == dead
-    # Not dead, only slow: what it says now is not heard.
+    # Not dead, only slow: its report is ignored.
     with pytest.raises(AbandonedError):
         experiment_finish(experiment=dead, metrics=METRICS, notes="")
     assert alive is not None
@@ -213,7 +223,7 @@ def test_without_a_release_the_page_says_how_to_make_one(chief: Client, settings
 
 
 def silence() -> None:
-    """Let whoever runs an experiment have said nothing for too long."""
+    """Let the worker of each running experiment be silent for too long."""
     Experiment.objects.update(beat_at=F("beat_at") - SILENCE - timedelta(seconds=1))
 
 
@@ -223,13 +233,13 @@ def test_one_that_ends_its_workers_is_given_up_and_says_so(client: Client) -> No
         taken = experiment_take()
         assert taken == deadly
         silence()
-    # Whoever comes next takes the one behind it.
+    # The next worker takes the experiment behind it.
     assert experiment_take() == harmless
     deadly.refresh_from_db()
     assert (deadly.status, deadly.deaths) == (ExperimentStatus.FAILED, 3)
     assert deadly.ended_at is not None
-    assert "3 workers in a row stopped without a word" in deadly.error
-    # A worker that was only slow is not heard any more.
+    assert "3 workers in a row died" in deadly.error
+    # A worker that was only slow is ignored from now on.
     assert taken is not None
     with pytest.raises(AbandonedError):
         experiment_finish(experiment=taken, metrics=METRICS, notes="")

@@ -24,7 +24,6 @@ from grounding.passes import PassPart, is_awaited, part_gather
 from grounding.pipeline.progress import silent
 from grounding.pipeline.store.claims import tidy_folders
 from grounding.pipeline.store.features import FeatureKind
-from grounding.recipes.image_sentence import Settings as Recipe
 from grounding.tasks import (
     experiment_run,
     gpu_is_served,
@@ -74,7 +73,7 @@ def test_a_worker_does_what_waits(folders: Path) -> None:
     assert made.started_at is not None
     assert made.ended_at is not None
     assert "Chosen on val" in made.notes
-    assert "So few images are in test that" in made.notes
+    assert "The split test has too few images for these figures" in made.notes
     assert json.loads((made.folder / "metrics.json").read_text()) == made.metrics
     assert made.metrics is not None
     for split in ("val", "test"):
@@ -94,15 +93,15 @@ def test_what_cannot_be_done_is_said_in_the_row(folders: Path) -> None:
     made.refresh_from_db()
     assert made.status == ExperimentStatus.FAILED
     assert "broken.txt" in made.error
-    assert not [thread for thread in threading.enumerate() if "telling" in thread.name]
+    assert not [thread for thread in threading.enumerate() if "progress of" in thread.name]
 
 
 def part_in(folder: Path, number: int) -> PassPart:
     return PassPart(
-        release=str(DEMO),
         store=str(folder),
         kind=FeatureKind("network", "whole", "float16"),
-        images=(("cat", 64 * "0"),),
+        pairs=str(folder / f"{number}.json"),
+        items=1,
         encoder=str(folder / "encoder.npz"),
         made=str(folder / f"{number}.npz"),
     )
@@ -132,7 +131,7 @@ def test_parts_are_awaited_while_new_ones_come_and_no_longer(tmp_path: Path) -> 
     awaited = parts_awaited(parts, lambda *told: reports.append(told), patience=1.5)
     Path(parts[0].made).touch()
     assert next(awaited)
-    # Taken up, as by who adds it; the second comes while we wait, out of turn with the third.
+    # Removed, as after adding it up. The third comes while we wait for the second.
     Path(parts[0].made).unlink()
     threading.Timer(1.0, Path(parts[2].made).touch).start()
     threading.Timer(2.0, Path(parts[1].made).touch).start()
@@ -152,7 +151,7 @@ def test_a_part_that_nobody_waits_for_any_more_is_not_made(tmp_path: Path) -> No
     encoder = tmp_path / "encoder.npz"
     encoder.touch()
     assert is_awaited(part_in(tmp_path, 1))
-    # Whoever wanted it was killed an hour ago.
+    # The worker that asked for it was killed an hour ago.
     os.utime(encoder, (time.time() - 3600,) * 2)
     part_gather(part_in(tmp_path, 1))
     assert list(tmp_path.iterdir()) == [encoder]
@@ -200,9 +199,9 @@ def test_two_celery_workers_give_the_same_as_one_process(tmp_path: Path, redis_u
             images=str(DEMO / "photos"),
             store=str(tmp_path / store),
             vectors="captions",
-            settings=Recipe(ridges=(1.0,), powers=(1.0,), components=2),
+            settings={"ridges": [1.0], "powers": [1.0], "components": 2},
             network=Network(crops="centre", threads=1, shard_items=2),
-            part_images=2,
+            part_items=2,
         )
 
     by_one = run_order(order("alone")).result

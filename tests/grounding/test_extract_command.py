@@ -11,7 +11,7 @@ import pytest
 
 from grounding.__main__ import build_parser, main
 from grounding.pipeline.store.features import FeatureKey, opened
-from grounding.pipeline.text.relations import relation_finder
+from grounding.pipeline.text.relation_finders import relation_finder
 from grounding.pipeline.vision.photos import photo_table
 from grounding.pipeline.vision.regions import gold_regions
 from tests.data.conftest import data_folder
@@ -49,7 +49,7 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 
 def made(told: str) -> int:
-    found = re.search(r"this run made ([\d,]+)\.", told)
+    found = re.search(r"this run extracted ([\d,]+)\.", told)
     return int(found[1].replace(",", "")) if found else 0
 
 
@@ -124,12 +124,12 @@ def test_the_command_tells_what_it_did(folder: Path, capsys: pytest.CaptureFixtu
     assert main(words(folder, "told", *few)) == 0
     told = capsys.readouterr().out
     assert "22 features of 1280 numbers." in told
-    assert "23 were missing; this run made 22." in told
-    assert "Could not be used: 2 (all are listed in" in told
+    assert "23 were missing; this run extracted 22." in told
+    assert "2 could not be used (all are listed in" in told
     assert "image-020.jpg: the file is truncated or damaged" in told
     assert "there is no photo image-021" in told
     assert main(words(folder, "told", *few)) == 0
-    assert "All that you asked for was there." in capsys.readouterr().out
+    assert "The store has all these features already." in capsys.readouterr().out
     store = opened(folder / "told")
     listed = (store.folder / "unreadable.txt").read_text(encoding="utf-8").splitlines()
     assert listed[0].startswith("image-020.jpg: ")
@@ -178,7 +178,7 @@ def test_real_photos(tmp_path: Path, public_dataset: Path) -> None:
 def test_errors_say_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_release(tmp_path, 1)
     assert main(words(tmp_path, "store", "--backbone", "vgg61")) == 1
-    assert "error: there is no backbone “vgg61”" in capsys.readouterr().err
+    assert "error: unknown backbone “vgg61”" in capsys.readouterr().err
     assert main(words(tmp_path, "store", "--weights", str(tmp_path / "none.pth"))) == 1
     assert "none.pth: there is no such file of weights" in capsys.readouterr().err
     assert main(words(tmp_path / "elsewhere", "store")) == 1

@@ -1,4 +1,4 @@
-"""The image–sentence recipe on made-up photos whose captions tell their colours."""
+"""The image–sentence recipe on synthetic photos whose captions name their colours."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -8,10 +8,13 @@ import pytest
 
 from grounding.pipeline.arrays import Float32
 from grounding.pipeline.embedding.covariances import Covariances
+from grounding.pipeline.embedding.training_pass import gather_pairs
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.text.features import TextEncoder
 from grounding.pipeline.text.word_vectors import WordVectors
-from grounding.recipes.image_sentence import Settings, Split, gather_pairs, run, text_encoder
+from grounding.recipes.cca_settings import CcaSettings as Settings
+from grounding.recipes.image_sentence import IMAGE_SENTENCE
+from grounding.recipes.retrieval import Split, run, text_encoder
 
 COLOURS = ("red", "green", "blue", "white", "black", "brown")
 THINGS = ("dog", "cat", "man", "woman", "car", "ball", "hat", "tree")
@@ -19,7 +22,7 @@ SETTINGS = Settings(centres=3, ridges=(0.01, 1.0), powers=(0.0, 1.0), components
 
 
 class World:
-    """Images of one to three coloured things; a feature is the sum of what is in the image."""
+    """Images of one to three coloured things; a feature is the sum over them."""
 
     def __init__(self, seed: int) -> None:
         self.random = numpy.random.default_rng(seed)
@@ -75,6 +78,7 @@ def test_captions_are_found_far_above_chance() -> None:
     # "a" has no vector here, and is one word of three.
     assert result.coverage.missing_share == pytest.approx(1 / 3)
     assert reports[0][0] == "fitting the mixture of words"
+    assert tuple(dict.fromkeys(what for what, _, _ in reports)) == IMAGE_SENTENCE.stages
     assert ("gathering covariances", 400, 400) in reports
     assert reports[-1] == ("trying ridges and powers", 8, 8)
 
@@ -92,9 +96,9 @@ def test_pairs_gathered_in_shards_are_those_of_the_whole() -> None:
     world = World(2)
     train = world.split("a", 50)
     encoder = text_encoder(train.texts(train.images), world.vectors, SETTINGS)
-    whole = gather_pairs(train, world.features, encoder)
+    whole = gather_pairs(train.pairs(), world.features, encoder)
     parts = [
-        gather_pairs(Split(images, train.captions), world.features, encoder)
+        gather_pairs(Split(images, train.captions).pairs(), world.features, encoder)
         for images in (train.images[:13], train.images[13:40], train.images[40:])
     ]
     total = parts[0] + parts[1] + parts[2]
@@ -111,7 +115,7 @@ def test_parts_that_others_made_are_taken_and_the_rest_is_made() -> None:
     def shared(parts: Sequence[Split], encoder: TextEncoder) -> Iterator[Covariances | None]:
         asked.extend(part.images for part in parts)
         for number, part in enumerate(parts):
-            yield None if number == 1 else gather_pairs(part, world.features, encoder)
+            yield None if number == 1 else gather_pairs(part.pairs(), world.features, encoder)
 
     reports: list[tuple[str, int, int]] = []
     helped = run(
@@ -145,7 +149,7 @@ def test_mean_pooling_works_too() -> None:
 def test_what_is_missing_is_named() -> None:
     world = World(4)
     empty = Split((), {})
-    with pytest.raises(GroundingError, match="no image of the split val"):
+    with pytest.raises(GroundingError, match="no image of the split val can be used"):
         run(world.split("a", 5), empty, None, world.features, world.vectors, SETTINGS)
-    with pytest.raises(GroundingError, match="no pooling “max”"):
-        text_encoder([], world.vectors, Settings(pooling="max"))
+    with pytest.raises(GroundingError, match="unknown pooling “max”"):
+        text_encoder([], world.vectors, Settings(pooling="max"))  # type: ignore[arg-type]

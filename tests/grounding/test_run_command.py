@@ -1,6 +1,7 @@
 """`python -m grounding run image_sentence` on a small release with photos made here."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy
@@ -57,7 +58,7 @@ def test_a_run_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert metrics["test"] is None
     assert set(metrics["val"]) == {"image_to_sentence", "sentence_to_image"}
     assert all(set(way) == KEYS for way in metrics["val"].values())
-    # Several photos have one colour, so captions cannot tell them apart; colours they can.
+    # Several photos share a colour, so captions can only distinguish colours, not photos.
     assert metrics["val"]["sentence_to_image"]["r5"] > 60
     settings = json.loads((tmp_path / "out" / "settings.json").read_text())
     assert settings["images"] == {"train": 23, "val": 7}
@@ -67,8 +68,11 @@ def test_a_run_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert settings["words"]["missing"] == 0
     intervals = json.loads((tmp_path / "out" / "intervals.json").read_text())
     assert set(intervals["val"]["sentence_to_image"]["interval"]) == KEYS
-    assert "Left out, without a usable photo: 2 images" in printed
-    assert "test          the release has no image for it" in printed
+    assert "2 images were left out because they have no usable photo." in printed
+    assert "The release has no images in the split test." in printed
+    assert re.search(r"^val    image to sentence +\d", printed, re.MULTILINE)
+    assert "  95% interval" in printed
+    assert "  by chance" in printed
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").rglob("*.shard")}
     assert main([*words, "--seed", "0"]) == 0
     again = json.loads((tmp_path / "out" / "metrics.json").read_text())
@@ -105,7 +109,7 @@ def test_numbers_that_make_no_sense_are_refused(capsys: pytest.CaptureFixture[st
     folders = ["--release", "r", "--images", "i", "--store", "s", "--out", "o", "--vectors", "v"]
     with pytest.raises(SystemExit):
         main(["run", "image_sentence", *folders, "--ridges", "0.1,-1"])
-    assert "are not all 0 or more" in capsys.readouterr().err
+    assert "“0.1,-1” is not valid: give a number of at least 0" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["run", "image_sentence", *folders, "--ridges", "much"])
     assert "--ridges" in capsys.readouterr().err

@@ -15,7 +15,7 @@ import numpy
 from grounding.pipeline.arrays import read_arrays
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.store.features import opened
-from grounding.pipeline.text.word_vectors import load_word_vectors
+from grounding.pipeline.text.word_vectors_sources import load_word_vectors
 from grounding.pipeline.vision.photos import photo_table, read_photo
 from grounding.pipeline.vision.regions import read_boxes
 from grounding.pipeline.vision.weights import read_weights
@@ -152,7 +152,7 @@ VECTORS = [
     vectors(
         "gzipped 500 MB of empty lines",
         lambda: gzip.compress(b"man 1 2\n" + b"\n" * 500_000_000),
-        "unfolds",
+        "decompresses",
     ),
     vectors("999,999 numbers a word", lambda: "5 999999\nman 1 2 3\n", "line 1"),
     vectors(
@@ -167,7 +167,7 @@ VECTORS = [
     vectors(
         "gzipped binary file of spaces",
         lambda: gzip.compress(b"999999999999 1\n" + b" " * 300_000_000),
-        "unfolds",
+        "decompresses",
     ),
     vectors("word of a megabyte", lambda: b"9 2\n" + b"x" * 5_000_000, "vectors.txt"),
     vectors("numbers of thousands of digits", lambda: f"1 2\nman {'9' * 5000} 1\n", "vectors.txt"),
@@ -227,12 +227,12 @@ WEIGHTS = [
     weights(
         "zip of 500 MB of zeros",
         lambda: torch_zip(bytes(100), zipfile.ZIP_DEFLATED, bytes(500_000_000)),
-        "unfold",
+        "compressed",
     ),
     weights(
         "pickle that unfolds to 300 MB",
         lambda: torch_zip(b"0" * 300_000_000, zipfile.ZIP_DEFLATED),
-        "unfold",
+        "compressed",
     ),
     weights(
         "text of 2 GB that is not there", lambda: b"\x80\x02X" + struct.pack("<I", 2**31) + b"a"

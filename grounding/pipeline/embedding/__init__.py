@@ -1,0 +1,1 @@
+"""Embedding: covariances in one pass, CCA, stacked embeddings."""

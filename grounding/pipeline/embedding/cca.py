@@ -27,7 +27,7 @@ from grounding.pipeline.arrays import Float32, Float64, Floats, read_arrays, wri
 from grounding.pipeline.embedding.covariances import Covariances, best_device
 from grounding.pipeline.errors import GroundingError
 
-# One direction of so many, or fewer, is found sooner by iteration than by decomposing all.
+# If at most one direction in this many is needed, iterating beats a full decomposition.
 FEW = 20
 _NAMES = ("mean_x", "mean_y", "weights_x", "weights_y", "correlations")
 
@@ -37,7 +37,7 @@ class NotPositiveError(GroundingError):
 
 
 class NoCorrelationError(GroundingError):
-    """The two sides of the pairs have nothing to do with each other."""
+    """The two sides of the pairs do not correlate."""
 
 
 class CanonicalSpace(msgspec.Struct, frozen=True, eq=False):
@@ -58,11 +58,11 @@ class CanonicalSpace(msgspec.Struct, frozen=True, eq=False):
         return self.scaled(self.coordinates_y(y), power)
 
     def coordinates_x(self, x: Floats) -> Float32:
-        """Return (x − x̄) Wx as it is, (n, k): for trying one power after another by `scaled`."""
+        """Return (x − x̄) Wx unscaled, (n, k), to try several powers with `scaled`."""
         return _projected(x, self.mean_x, self.weights_x)
 
     def coordinates_y(self, y: Floats) -> Float32:
-        """Return (y − ȳ) Wy as it is, (n, k)."""
+        """Return (y − ȳ) Wy unscaled, (n, k)."""
         return _projected(y, self.mean_y, self.weights_y)
 
     def scaled(self, coordinates: Float32, power: float) -> Float32:
@@ -96,9 +96,9 @@ def fit(
     components: int | None = None,
     device: str | None = None,
 ) -> CanonicalSpace:
-    """Return the space of the `components` highest correlations (all, without a number).
+    """Return the space of the `components` highest correlations; None means all.
 
-    There are fewer where the pairs do not vary in so many directions: see `useful_components`.
+    There are fewer if the pairs do not vary in so many directions: see `useful_components`.
     Up to half of the directions are found by the eigenvectors of T Tᵀ, where T = Lx⁻¹ Cxy Ly⁻ᵀ,
     whose eigenvalues are ρ²: faster than the full decomposition, and as exact but for ρ < 1e-6.
     """
@@ -111,11 +111,11 @@ def fit(
 
 
 def useful_components(covariances: Covariances, wanted: int | None = None) -> int:
-    """Return how many of the `wanted` directions (all, without a number) can correlate at all.
+    """Return how many of the `wanted` directions (None: of all) can correlate at all.
 
-    A side that varies in r directions has r correlations at most: with n pairs n − 1, and fewer
-    where five captions share one image. The ridge hides that. Further directions have rounding
-    errors for correlations, and new features project on them as noise: with a power of 0 they would
+    A side that varies in r directions has at most r correlations: n − 1 with n pairs, and fewer
+    if five captions share one image. The ridge hides that. The correlations of further directions
+    are rounding errors, and new features project on them as noise: with a power of 0 they would
     count as much as the best.
     """
     ranks = [_rank(scatter) for scatter in (covariances.scatter_xx, covariances.scatter_yy)]
@@ -125,9 +125,9 @@ def useful_components(covariances: Covariances, wanted: int | None = None) -> in
 def _rank(scatter: Float64) -> int:
     """Return in how many directions the features vary, beyond rounding errors.
 
-    Cholesky decomposition with pivots (Higham, 2009) stops at the first that is no more than what
-    the float32 products behind `scatter` leave of nothing. That was at most 2.5 √d · ε of the
-    largest variance in thousands of trials with d from 8 to 1,280.
+    Cholesky decomposition with pivots (Higham, 2009) stops at the first pivot that is no larger
+    than the rounding error of the float32 products behind `scatter`. That error was at most
+    2.5 √d · ε of the largest variance in thousands of trials with d from 8 to 1,280.
     """
     rounding = 8 * numpy.sqrt(len(scatter)) * numpy.finfo(numpy.float32).eps
     *_, rank, _ = dpstrf(scatter, tol=rounding * scatter.diagonal().max(), lower=1)
@@ -139,7 +139,7 @@ def ridge_factor(
 ) -> torch.Tensor:
     """Return L, lower triangular with L Lᵀ = C + r I, shape (d, d).
 
-    A search over ridges makes it once for each ridge of a side, not once for each pair of them.
+    A search over ridges needs it once for each ridge of a side, not for each pair of ridges.
     """
     if ridge < 0:
         raise ValueError(f"the ridge of {side} is {ridge}; it cannot be negative")
@@ -150,14 +150,14 @@ def ridge_factor(
     if int(failed):
         raise NotPositiveError(
             f"the features of {side} do not vary in all their {len(scatter)} directions "
-            f"({count} pairs), and the ridge of {ridge} is too small to make up for it: raise it, "
+            f"({count} pairs), and the ridge of {ridge} is too small to make up for it; use "
             "0.01 or more"
         )
     return factor
 
 
 def half_whitened(covariances: Covariances, factor_y: torch.Tensor) -> torch.Tensor:
-    """Return Cxy Ly⁻ᵀ, (dx, dy): the dearest part of a fit, and the same for every ridge of x."""
+    """Return Cxy Ly⁻ᵀ, (dx, dy): the slowest part of a fit, and the same for every ridge of x."""
     cross = torch.from_numpy(covariances.scatter_xy).to(factor_y.device) / covariances.count
     half: torch.Tensor = torch.linalg.solve_triangular(factor_y.T, cross, upper=True, left=False)
     return half
@@ -177,11 +177,11 @@ def fit_factored(
     whitened = torch.linalg.solve_triangular(factor_x, half, upper=False)
     smaller = min(whitened.shape)
     kept = smaller if components is None else min(components, smaller)
-    # What a decomposition leaves of nothing: max(m, n) · ε of the largest (Golub & Van Loan).
+    # The rounding error of a decomposition: max(m, n) · ε of the largest (Golub & Van Loan).
     rounding = max(whitened.shape) * torch.finfo(whitened.dtype).eps
     if 2 * kept <= smaller:
         left, rho, right = _truncated(whitened, kept)
-        # These are roots of eigenvalues, and so is what is left of nothing.
+        # These are square roots of eigenvalues, so we take the root of the error too.
         rounding = rounding**0.5
     else:
         left, rho, right_rows = torch.linalg.svd(whitened, full_matrices=False)
@@ -191,7 +191,7 @@ def fit_factored(
     if not kept:
         raise NoCorrelationError(
             f"nothing in the {covariances.count:,} pairs correlates, so there is no space to rank "
-            "in: are these the right features, paired in the right order?"
+            "in; check that these are the right features, paired in the right order"
         )
     left, rho, right = left[:, :kept], rho[:kept], right[:, :kept]
     weights_x = torch.linalg.solve_triangular(factor_x.T, left, upper=True)
@@ -214,7 +214,7 @@ def _truncated(matrix: torch.Tensor, kept: int) -> tuple[torch.Tensor, torch.Ten
     squares, vectors = _leading(matrix @ matrix.T, kept)
     rho = squares.flip(0).clamp(min=0).sqrt()
     left = vectors.flip(1)
-    # A direction without correlation has no partner to find; dividing by nothing would invent one.
+    # A direction without correlation has no partner; dividing by zero would invent one.
     right = (matrix.T @ left) / rho.clamp(min=1e-12)
     return left, rho, right
 
@@ -222,7 +222,7 @@ def _truncated(matrix: torch.Tensor, kept: int) -> tuple[torch.Tensor, torch.Ten
 def _leading(gram: torch.Tensor, kept: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the `kept` largest eigenvalues, ascending, and their vectors: (k,), (m, k)."""
     if gram.device.type == "cpu" and kept * FEW <= len(gram):
-        # From the same start each time, so that the same data gives the same space.
+        # Always from the same start, so that the same data gives the same space.
         start = numpy.ones(len(gram))
         values, vectors = eigsh(gram.numpy(), kept, which="LA", v0=start)
         order = numpy.argsort(values)
@@ -236,7 +236,7 @@ def _projected(rows: Floats, mean: Float64, weights: Float64) -> Float32:
         raise ValueError(
             f"the space was made for {len(mean)} numbers a row; these rows are {rows.shape}"
         )
-    # Centred after the product: the features themselves are only read, never copied.
+    # Centred after the product, so that the features are only read, never copied.
     projected: Float32 = numpy.asarray(rows, dtype=numpy.float32) @ weights.astype(numpy.float32)
     projected -= (mean @ weights).astype(numpy.float32)
     return projected

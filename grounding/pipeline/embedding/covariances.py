@@ -17,8 +17,8 @@ import torch
 from grounding.pipeline.arrays import Float64, Floats, read_arrays, write_arrays
 from grounding.pipeline.errors import GroundingError
 
-# So many pairs go into one float32 product before it is added to the float64 sums: enough for the
-# product to run at full speed, and few enough for its rounding errors to stay near 1e-6.
+# The number of pairs in one float32 product, which is then added to the float64 sums: enough for
+# full speed, and few enough for rounding errors near 1e-6.
 BLOCK = 4096
 _SCATTERS = ("scatter_xx", "scatter_yy", "scatter_xy")
 _NAMES = ("count", "mean_x", "mean_y", *_SCATTERS)
@@ -44,7 +44,7 @@ class Covariances(msgspec.Struct, frozen=True, eq=False):
         return msgspec.structs.replace(self, **copies).absorb(other)
 
     def absorb(self, other: Self) -> "Covariances":
-        """Return the same sum in our own memory: what we were must not be used any more.
+        """Return the same sum in our own memory; do not use this object afterwards.
 
         scatter = scatter₁ + scatter₂ + (n₁ n₂ / n) δ δᵀ, where δ = mean₂ − mean₁ (Chan, Golub &
         LeVeque, 1979). Nothing large is subtracted from anything large, so no digits are lost.
@@ -52,7 +52,7 @@ class Covariances(msgspec.Struct, frozen=True, eq=False):
         if self.scatter_xy.shape != other.scatter_xy.shape:
             raise ValueError(
                 f"covariances of {_size(self)} cannot be added to those of {_size(other)} numbers: "
-                "they were gathered from other features"
+                "they come from different features"
             )
         if not self.count or not other.count:
             return other if not self.count else self
@@ -71,7 +71,7 @@ class Covariances(msgspec.Struct, frozen=True, eq=False):
         )
 
     def write(self, path: str | Path) -> None:
-        """Write a part of the sum to a file, for whoever adds up the parts."""
+        """Write a part of the sum to a file, for the worker that adds up the parts."""
         arrays = {name: numpy.asarray(getattr(self, name)) for name in _NAMES}
         write_arrays(path, arrays)
 
@@ -87,7 +87,7 @@ class CovarianceSum:
 
     Products are made in the features' own precision (float16 is first widened to float32) and
     summed in float64. All values are first shifted by the mean of the first block, so that
-    the final centring subtracts little from much. With `device` "cuda" the products run on the GPU.
+    the final centring loses no digits. With `device` "cuda" the products run on the GPU.
     """
 
     def __init__(self, device: str | None = None) -> None:
@@ -112,7 +112,7 @@ class CovarianceSum:
         shift_x, shift_y = self._shifts
         if x.shape[1] != len(shift_x) or y.shape[1] != len(shift_y):
             raise ValueError(
-                f"this block has {x.shape[1]} + {y.shape[1]} numbers a pair, those before it "
+                f"this block has {x.shape[1]} + {y.shape[1]} numbers a pair, but those before it "
                 f"{len(shift_x)} + {len(shift_y)}"
             )
         x, y = x - shift_x, y - shift_y
@@ -120,19 +120,19 @@ class CovarianceSum:
         self._sums[1] += y.sum(axis=0, dtype=numpy.float64)
         if not (numpy.isfinite(self._sums[0]).all() and numpy.isfinite(self._sums[1]).all()):
             raise GroundingError(
-                f"among pairs {self.count + 1:,} to {self.count + len(x):,} a feature holds "
-                "something that is no number: make the features anew"
+                f"a feature in pairs {self.count + 1:,} to {self.count + len(x):,} contains a "
+                "value that is not a finite number; extract the features again"
             )
         pairs = ((x, x), (y, y), (x, y))
         for total, (left, right) in zip(self._sums[2:], pairs, strict=True):
-            # One product at a time: the largest is half as large as its sum.
+            # One product at a time saves memory: the largest is half as large as its sum.
             total += transposed_product(left, right, self.device)
         self.count += len(x)
 
     def result(self) -> Covariances:
-        """Return the covariances of all pairs so far. The sum is used up: its memory goes along."""
+        """Return the covariances of all pairs. They take over the memory of this sum."""
         if self._shifts is None:
-            raise ValueError("no pair was added, so there is nothing to take covariances of")
+            raise ValueError("no pair was added, so there are no covariances")
         sum_x, sum_y, xx, yy, xy = self._sums
         offset_x, offset_y = sum_x / self.count, sum_y / self.count
         shift_x, shift_y = self._shifts
@@ -164,13 +164,13 @@ def transposed_product(left: Floats, right: Floats, device: torch.device) -> Flo
     """Return leftᵀ right, shape (dl, dr), in the precision of its arguments."""
     if device.type != "cpu":
         return device_product(left, right, device)
-    # numpy sees that leftᵀ left is symmetric and makes only half of it; torch does not.
+    # numpy computes only half of leftᵀ left, which is symmetric; torch computes all of it.
     product: Floats = left.T @ right
     return product
 
 
 def device_product(left: Floats, right: Floats, device: torch.device) -> Floats:
-    """Return the same, made on `device` by torch."""
+    """Return the same, computed on `device` by torch."""
     there = torch.from_numpy(left).to(device)
     other = there if right is left else torch.from_numpy(right).to(device)
     product: Floats = (there.T @ other).cpu().numpy()

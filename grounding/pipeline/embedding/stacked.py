@@ -1,12 +1,12 @@
 """Stacked auxiliary embedding (Gong et al., ECCV 2014), as section 3.1 uses it.
 
-A space that was trained on other pairs (regions and phrases) gives further features of images
-and sentences: they are projected by it, and the projection is put beside the original features,
+A space trained on other pairs (regions and phrases) gives further features of images and
+sentences: its projection is appended to the original features,
 
     x̂ = [x, s · project_x(x)],   ŷ = [y, t · project_y(y)].
 
 The image–sentence space is then trained on the stacks. The projections have unit length, so they
-are no linear function of x or y; were they, the stack would tell CCA nothing new.
+are not linear functions of x or y; if they were, the stack would add nothing for CCA.
 """
 
 import msgspec
@@ -39,7 +39,7 @@ def stacking_of(
     """Choose the scales so that a projection varies `share` times as much as its original.
 
     x (n, dx) and y (n, dy) are a sample of training features. A ridge treats all numbers of a
-    stack alike, so without a common scale it would drown one part of it.
+    stack alike, so without a common scale one part would dominate.
     """
     if share <= 0:
         raise ValueError(f"a share of {share} would leave nothing of the auxiliary embedding")

@@ -1,0 +1,1 @@
+"""Evaluation: distances between images and sentences; ranks, recall and intervals."""

@@ -4,8 +4,8 @@
     D_RP = 1/L^γ · Σ_{i=1…L} ‖p_i − r(p_i)‖²                   (1)
     D̂_IS = α D_IS + (1 − α) D_RP                               (2)
 
-r(p_i) is the nearest of the image's regions to phrase i. All are asked for block by block, and no
-block takes more memory than its budget.
+r(p_i) is the region of the image nearest to phrase i. All distances are computed block by block,
+and no block takes more memory than its budget.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,12 +18,12 @@ from grounding.pipeline.errors import GroundingError
 
 GAMMA = 1.5
 ALPHA = 0.7
-# What one block of distances, with all that it takes to make it, may have.
+# The memory for one block of distances, including all intermediate arrays.
 MEMORY = 256 * 1024 * 1024
 
 
 class NotFiniteError(GroundingError):
-    """A distance is no finite number, so nothing can be ranked by it."""
+    """A distance is not a finite number, so it cannot be ranked."""
 
 
 class Distances(Protocol):
@@ -36,7 +36,7 @@ class Distances(Protocol):
         """Return the distances of some images to some sentences."""
 
     def cell_bytes(self) -> int:
-        """Return the most memory that one cell of a block takes on its way, in bytes."""
+        """Return the most memory that computing one cell of a block takes, in bytes."""
 
 
 class ImageSentenceDistances:
@@ -60,9 +60,9 @@ class ImageSentenceDistances:
 class RegionPhraseDistances:
     """D_RP, equation 1.
 
-    `regions` (n, R, k): R regions of each of n images; where an image has fewer, repeat one of
-    them, which changes no nearest. `phrases` (P, k): those of all sentences, one sentence after the
-    other; `lengths` (m,): how many each sentence has, 1 at least.
+    `regions` (n, R, k): R regions of each of n images; if an image has fewer, repeat one of
+    them, which does not change the nearest. `phrases` (P, k): those of all sentences, one sentence
+    after the other; `lengths` (m,): how many each sentence has, at least 1.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class RegionPhraseDistances:
         self.gamma = gamma
         if len(self.lengths) and self.lengths.min() < 1:
             raise ValueError(
-                f"sentence {int(self.lengths.argmin())} has no phrase, and equation 1 needs one: "
-                "let the whole sentence be its phrase"
+                f"sentence {int(self.lengths.argmin())} has no phrase, and equation 1 needs one; "
+                "use the whole sentence as its phrase"
             )
         if self.lengths.sum() != len(phrases):
             raise ValueError(
@@ -117,7 +117,7 @@ class WeightedDistances:
         if image_sentence.shape != region_phrase.shape:
             raise ValueError(
                 f"distances of {image_sentence.shape} and of {region_phrase.shape} images and "
-                "sentences cannot be weighed against each other"
+                "sentences cannot be weighted"
             )
         self.image_sentence = image_sentence
         self.region_phrase = region_phrase
@@ -145,7 +145,7 @@ def squared_distances(left: Float32, right: Float32) -> Float32:
     distances *= -2
     distances += numpy.einsum("ij,ij->i", left, left)[:, None]
     distances += numpy.einsum("ij,ij->i", right, right)
-    # Rounding can take a distance of nothing below it.
+    # Rounding can make a distance of zero negative.
     return numpy.maximum(distances, 0, out=distances)
 
 
@@ -172,9 +172,9 @@ def sentence_rows(distances: Distances, memory: int = MEMORY) -> Iterator[tuple[
 
 
 def finite_block(distances: Distances, images: slice, sentences: slice) -> Float32:
-    """Return the block; NotFiniteError names a distance in it that is no finite number.
+    """Return the block; raise NotFiniteError, which names the distance, if one is not finite.
 
-    No comparison with nan is true, so ranking by one would count as a perfect answer.
+    No comparison with nan is true, so ranking by it would count as a perfect answer.
     """
     block = distances.block(images, sentences)
     finite = numpy.isfinite(block)
@@ -183,13 +183,13 @@ def finite_block(distances: Distances, images: slice, sentences: slice) -> Float
         raise NotFiniteError(
             f"the distance of image {images.start + row} to sentence {sentences.start + column} is "
             f"{block[row, column]}, which cannot be ranked ({finite.size - finite.sum():,} of "
-            f"{finite.size:,} in this block are like that): look for what is no number among the "
-            "features of either, and make them anew"
+            f"{finite.size:,} in this block are not finite); look for values that are not finite "
+            "in the features of both, and extract those again"
         )
     return block
 
 
 def _slices(count: int, memory: int, each: int) -> Iterator[slice]:
-    """Yield slices of as many as fit into `memory`, where one takes `each` bytes; 1 at least."""
+    """Yield slices of as many items as fit into `memory` at `each` bytes an item; at least 1."""
     size = max(1, memory // max(1, each))
     return (slice(start, min(start + size, count)) for start in range(0, count, size))

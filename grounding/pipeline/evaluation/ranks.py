@@ -1,8 +1,8 @@
 """Ranks, recall and median rank of retrieval both ways, with bootstrap intervals.
 
-The rank of a query is that of its best correct answer, from 1. Ties count against us: a wrong
-answer that is as near as the best correct one stands before it. So a system that gives all
-answers the same distance gets the worst rank, not the best.
+The rank of a query is that of its best correct answer, from 1. Ties count against the system: a
+wrong answer at the same distance as the best correct one ranks before it. So a system that gives
+all answers the same distance gets the worst rank, not the best.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from grounding.pipeline.arrays import Float32, Float64, Integers
 from grounding.pipeline.evaluation.distances import MEMORY, Distances, image_rows, sentence_rows
 
 RECALLS = (1, 5, 10)
-# Equal distances may differ by a rounding error, depending on where in a block they were made.
+# Equal distances may differ by a rounding error, depending on their place in a block.
 _TIED = 1e-6
 
 
@@ -40,13 +40,13 @@ def rank_both_ways(
 ) -> Ranks:
     """Rank all sentences for each image and all images for each sentence.
 
-    `image_of_sentence` (m,) numbers the image that each sentence describes. Images without a
-    sentence have no correct answer: they are refused, since no rank would be theirs.
+    `image_of_sentence` (m,) is the number of the image that each sentence describes. An image
+    without a sentence has no correct answer and so no rank: it is refused.
     """
     owners: Integers = numpy.asarray(image_of_sentence, dtype=numpy.int64)
     images, sentences = distances.shape
     if len(owners) != sentences:
-        raise ValueError(f"{sentences} sentences, but {len(owners)} are said to have an image")
+        raise ValueError(f"{sentences} sentences, but {len(owners)} numbers of images")
     if set(owners.tolist()) != set(range(images)):
         raise ValueError("every image needs a sentence, and every sentence one of the images")
     by_image = numpy.empty(images, dtype=numpy.int64)
@@ -58,7 +58,7 @@ def rank_both_ways(
     by_sentence = numpy.empty(sentences, dtype=numpy.int64)
     for rows, block in sentence_rows(distances, memory):
         best = numpy.take_along_axis(block, owners[rows, None], axis=1)
-        # The correct image is as near as itself, so it is counted: ranks start at 1.
+        # The correct image counts itself, so ranks start at 1.
         by_sentence[rows] = (block <= _limit(best)).sum(axis=1)
     return Ranks(by_image, by_sentence)
 
@@ -66,7 +66,7 @@ def rank_both_ways(
 def rank(distances: Float32, correct: NDArray[numpy.bool_]) -> int:
     """Return the rank of the best correct answer: 1 + the wrong ones that are no further away.
 
-    All distances are finite, which `image_rows` and `sentence_rows` see to.
+    All distances must be finite; `image_rows` and `sentence_rows` ensure that.
 
     >>> rank(numpy.float32([0.3, 0.1, 0.2, 0.2]), numpy.array([False, False, True, False]))
     3
@@ -91,8 +91,8 @@ def retrieval(ranks: Integers) -> Retrieval:
 
 
 def by_chance(candidates: int, correct: int) -> Retrieval:
-    """Return what answers in random order get with `correct` right ones among `candidates`."""
-    # P(rank > k) = P(none of the first k is correct), drawn without putting back.
+    """Return the figures of a random order, with `correct` right answers among `candidates`."""
+    # P(rank > k) = P(none of the first k is correct), drawn without replacement.
     beyond = numpy.ones(candidates + 1)
     for k in range(1, candidates + 1):
         beyond[k] = beyond[k - 1] * max(0, candidates - correct - k + 1) / (candidates - k + 1)
@@ -101,7 +101,7 @@ def by_chance(candidates: int, correct: int) -> Retrieval:
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """`low` and `high` hold the true value in `level` of all cases."""
+    """The true value lies between `low` and `high` in `level` of all cases."""
 
     low: float
     high: float
@@ -117,8 +117,8 @@ def bootstrap(
 ) -> dict[str, Interval]:
     """Return percentile intervals for r1, r5, r10 and median_rank.
 
-    Whole images are drawn again and again (Efron, 1979), with all queries of each: five captions of
-    one image are not five independent queries. `images` (n,) numbers the image of each query.
+    Whole images are resampled (Efron, 1979), with all queries of each, because five captions of one
+    image are not five independent queries. `images` (n,) is the number of the image of each query.
     The candidates stay the same.
     """
     drawn = _draws(images, seed, repeats)
@@ -146,10 +146,10 @@ def paired_difference(
     repeats: int = 1000,
     level: float = 0.95,
 ) -> tuple[float, Interval, float]:
-    """Compare two systems on the same queries: R@most of the first less that of the second.
+    """Compare two systems on the same queries: R@most of the first minus that of the second.
 
-    Returns the difference in points, its interval, and the share p of bootstrap samples, doubled,
-    in which it lies on the other side of nothing: a two-sided test.
+    Returns the difference in points, its interval, and p: twice the share of bootstrap samples in
+    which the difference has the other sign, a two-sided test.
     """
     gains = 100.0 * ((ranks <= most).astype(numpy.int64) - (others <= most))
     drawn = _draws(images, seed, repeats)

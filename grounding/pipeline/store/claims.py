@@ -1,7 +1,7 @@
-"""Who works on which shard: claims that end by themselves when their process does.
+"""Claims on shards, which end by themselves when their process ends.
 
-A claim only saves work. Where locks do not work, as on some network file systems, two processes may
-make the same shard, and the second to finish replaces it with the same bytes.
+A claim only saves work. If locks do not work, as on some network file systems, two processes may
+extract the same shard, and the second to finish replaces it with the same bytes.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from grounding.pipeline.store.features import FeatureStore
 
 
 def claim(store: FeatureStore, name: str) -> Callable[[], None] | None:
-    """Claim a shard; return what ends the claim, or None if another process has claimed it."""
+    """Claim a shard; return a function that ends the claim, or None if another process holds it."""
     folder = store.folder / "claims"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
@@ -27,7 +27,7 @@ def claim(store: FeatureStore, name: str) -> Callable[[], None] | None:
         os.close(descriptor)
         return None
     except OSError:
-        pass  # no locks on this file system: then there are no claims, only twice the work
+        pass  # no locks on this file system: then some work may be done twice
 
     def release() -> None:
         path.unlink(missing_ok=True)
@@ -37,9 +37,9 @@ def claim(store: FeatureStore, name: str) -> Callable[[], None] | None:
 
 
 def tidy(store: FeatureStore) -> None:
-    """Remove what killed processes left: claims of finished shards, and half-written files.
+    """Remove what killed processes left behind: claims of finished shards, half-written files.
 
-    A half-written file may be somebody's work, and stays for a day.
+    Another process may still be writing a half-written file, so it stays for a day.
     """
     for path in (store.folder / "claims").glob("*"):
         if store.shard_path(path.name).exists():
@@ -59,4 +59,4 @@ def _forgotten(path: Path) -> bool:
     try:
         return path.stat().st_mtime < time.time() - FORGOTTEN_SECONDS
     except FileNotFoundError:
-        return False  # another process is tidying too
+        return False  # another process is tidying up too

@@ -1,9 +1,9 @@
 """Extraction: photos in, features out, shard by shard.
 
-Batches are jobs for a few threads. Each job decodes its photos and then runs the network, on a
-processor with one thread only: while one job decodes another computes, no core waits, and what a
-batch gives does not depend on how many threads there are. A batch never reaches beyond its shard,
-so that a shard's bytes depend on nothing else.
+Batches are jobs for a few threads. Each job decodes its photos and then runs the network, on a CPU
+with one thread only. While one job decodes another computes, so no core waits, and the features of
+a batch do not depend on the number of threads. A batch lies within one shard, so that the bytes of
+a shard depend on nothing else.
 """
 
 import os
@@ -36,12 +36,12 @@ Progress = Callable[[int], None]
 
 
 class ExtractionError(GroundingError):
-    """Extraction cannot go on; the message says why and what helps."""
+    """Extraction cannot continue; the message gives the cause and a remedy."""
 
 
 class Extracted(NamedTuple):
-    """What became of some shards: features written; regions refused for good, with reasons;
-    photos that could not be read this time, with reasons."""
+    """The result for some shards: the number of features written; why regions were refused for
+    good; why photos could not be read this time."""
 
     features: int
     refused: list[str]
@@ -55,7 +55,7 @@ class _Item(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Of each item of a batch: whether `features` (kept items, dimensions) has it, or why not."""
+    """The features of a batch, (kept items, dimensions), and why the other items have none."""
 
     features: NDArray[np.float32]
     refused: dict[int, str]
@@ -63,9 +63,9 @@ class _Batch(NamedTuple):
 
 
 def open_store(root: Path, backbone: Backbone, crops: str, dtype: str) -> FeatureStore:
-    """Open the store for this backbone's features, and make its folder where there is none."""
+    """Open the store for this backbone's features; create its folder if necessary."""
     if crops not in CROPS:
-        raise ExtractionError(f"there is no crop policy “{crops}”; there are {', '.join(CROPS)}")
+        raise ExtractionError(f"unknown crop policy “{crops}”; choose one of {', '.join(CROPS)}")
     store = FeatureStore(root, FeatureKind(backbone.name, crops, dtype), backbone.dimensions)
     store.create()
     return store
@@ -81,9 +81,9 @@ def available_cores() -> int:
 def extract_shard(
     store: FeatureStore, folder: Path, shard: Shard, backbone: Backbone, *, threads: int = 1
 ) -> Extracted:
-    """Make one shard from the photos in `folder`, unless it is there.
+    """Extract one shard from the photos in `folder`, unless it exists.
 
-    It does not matter who else makes the same shard at the same time.
+    Another process may safely extract the same shard at the same time.
     """
     if store.shard_path(shard.name).exists():
         return Extracted(0, [], [])
@@ -100,10 +100,10 @@ def extract(
     threads: int | None = None,
     progress: Progress = lambda count: None,
 ) -> Extracted:
-    """Make all these shards, sharing the work with whoever else extracts into this store.
+    """Extract all these shards, sharing the work with other processes that use this store.
 
-    Returns when all are there, also those that others make; the count is of our own features.
-    `progress` is told the number of items done, in any of the threads, others' shards included.
+    Returns when all exist, including those that others extract; only our own features are counted.
+    `progress` gets the number of items done, from any thread, others' shards included.
     """
     done = Extracted(0, [], [])
     open_ones = list(shards)
@@ -113,7 +113,7 @@ def extract(
             result, open_ones = _one_pass(store, folder, open_ones, workers)
             done = _sum(done, result)
             if len(open_ones) == before:
-                workers.wait()  # others are at work on all that is left
+                workers.wait()  # others are extracting all the rest
     tidy(store)
     store.refresh()
     return done
@@ -122,7 +122,7 @@ def extract(
 def _one_pass(
     store: FeatureStore, folder: Path, shards: Sequence[Shard], workers: "_Workers"
 ) -> tuple[Extracted, list[Shard]]:
-    """Make the shards that nobody else is at; return what became of them, and the others."""
+    """Extract the shards that no other process has claimed; return the result, and the others."""
     done, left = Extracted(0, [], []), []
     running: list[tuple[Shard, Callable[[], None], list[Future[_Batch]]]] = []
 
@@ -141,7 +141,7 @@ def _one_pass(
             release = claim(store, shard.name)
             if release is None:
                 left.append(shard)
-            elif store.shard_path(shard.name).exists():  # finished between our look and our claim
+            elif store.shard_path(shard.name).exists():  # it was finished before we claimed it
                 release()
                 workers.progress(shard.items)
             else:
@@ -168,7 +168,7 @@ class _Workers:
         self.progress = progress
 
     def start(self, store: FeatureStore, folder: Path, shard: Shard) -> list[Future[_Batch]]:
-        """Queue the batches of a shard; their composition is always the same."""
+        """Queue the batches of a shard, which always have the same items."""
         policy = store.kind.crops
         size = max(1, self._backbone.batch // CROPS[policy])
         items = [item for image in shard.images for item in _items(image)]
@@ -198,7 +198,7 @@ def _workers(
     keep_memory()
     on_cpu = backbone.device.type == "cpu"
     before = torch.get_num_threads()
-    # One thread more than may compute at once: it decodes, or waits for the disk.
+    # One thread more than may compute at once, to decode or wait for the disk.
     pool = ThreadPoolExecutor(threads + 1, initializer=torch.set_num_threads, initargs=(1,))
     try:
         yield _Workers(pool, backbone, threads if on_cpu else 1, progress)
@@ -216,7 +216,7 @@ def _items(image: ShardImage) -> Iterator[_Item]:
 def _crops(
     folder: Path, items: Sequence[_Item], policy: str, side: int
 ) -> tuple[NDArray[np.uint8], dict[int, str], dict[int, str]]:
-    """Return the crops of all items that have pixels, and of the others, by position, why not."""
+    """Return the crops of all usable items, and by position why the others have none."""
     crops = np.empty((len(items) * CROPS[policy], side, side, 3), np.uint8)
     refused: dict[int, str] = {}
     failed: dict[int, str] = {}
@@ -274,9 +274,9 @@ def _as_stored(store: FeatureStore, features: NDArray[np.float32]) -> NDArray[An
         raise ExtractionError(
             f"{store.kind.backbone} gave numbers that {store.kind.dtype} cannot hold; "
             + (
-                "use float32, or look at the weights"
+                "use float32, or check the weights"
                 if np.isfinite(features).all()
-                else "its weights are not sound"
+                else "its weights are damaged"
             )
         )
     return stored

@@ -1,8 +1,8 @@
-"""The feature store: features on disk, found by what they are of, never all in memory.
+"""The feature store: features on disk, found by photo and box, never all in memory.
 
 One folder holds one kind of feature: same backbone with the same weights, same crops, same
-precision. Inside are shards (`shards.py`); which features they hold is read when the store is
-opened, the features themselves only when asked for.
+precision. It contains shards (`shards.py`). Opening the store reads which features they hold; the
+features themselves are read on demand.
 """
 
 import re
@@ -29,7 +29,7 @@ from grounding.pipeline.store.shards import (
 __all__ = ["DTYPES", "FeatureKey", "FeatureKind", "FeatureStore", "StoreError", "kinds", "opened"]
 
 DTYPES = ("float16", "float32")
-# Python keeps a file open for each map, and 1,024 open files is a usual limit.
+# Python keeps a file open for each map, and the usual limit is 1,024 open files.
 MAPS_OPEN = 128
 KIND_FILE = "kind.json"
 LARGEST_KIND_FILE = 1 << 16
@@ -85,14 +85,14 @@ class FeatureStore:
 
     @property
     def refused(self) -> dict[FeatureKey, str]:
-        """What can have no feature, and why: photos that cannot be decoded, boxes outside."""
+        """Why some keys have no feature: the photo cannot be decoded, or the box is outside."""
         return dict(self._refused)
 
     def shard_path(self, name: str) -> Path:
         return self.shards_folder / f"{name}{SUFFIX}"
 
     def create(self) -> None:
-        """Make the store's folder, where it is not there yet."""
+        """Create the store's folder, if it does not exist."""
         make_folder(self.shards_folder)
         about = self.folder / KIND_FILE
         if not about.exists():
@@ -100,7 +100,7 @@ class FeatureStore:
             write_bytes(about, [content + b"\n"])
 
     def refresh(self) -> None:
-        """Take up the shards that were written since the store was opened."""
+        """Add the shards that were written since the store was opened."""
         names = sorted(path.stem for path in self.shards_folder.glob(f"*{SUFFIX}"))
         new = [name for name in names if name not in self._known]
         fingerprints, places = [self._fingerprints], [self._places]
@@ -110,7 +110,7 @@ class FeatureStore:
             if (head.dimensions, str(head.dtype)) != (self.dimensions, self.kind.dtype):
                 raise StoreError(
                     f"{path}: holds {head.dtype} features of {head.dimensions} numbers, but this "
-                    f"store's have {self.dimensions} of {self.kind.dtype}; it belongs elsewhere"
+                    f"store's have {self.dimensions} of {self.kind.dtype}; move it to another store"
                 )
             number = len(self._names)
             fingerprints.append(_fingerprints(head.keys[: head.rows]))
@@ -129,17 +129,17 @@ class FeatureStore:
         return bool(self.locate([key])[0] != _MISSING)
 
     def locate(self, keys: Sequence[FeatureKey] | NDArray[np.void]) -> NDArray[np.int64]:
-        """Return where each feature is, (len(keys),), for `rows`; -1 where it is not there.
+        """Return the place of each feature, (len(keys),), for `rows`; -1 if the store lacks it.
 
-        Worth keeping when the same features are read again and again. Takes keys, or the array
-        that `packed_keys` makes of them.
+        Keep the places if the same features are read repeatedly. `keys` may also be the array
+        that `packed_keys` returns.
         """
         packed = keys if isinstance(keys, np.ndarray) else packed_keys(keys)
         found = np.full(len(packed), _MISSING, np.int64)
         wanted = _fingerprints(packed)
         at = np.searchsorted(self._fingerprints, wanted)
         open_ones = np.arange(len(packed))
-        # Two keys may share a fingerprint, though hardly ever: then the next entry is tried.
+        # Two keys may, very rarely, share a fingerprint: then the next entry is tried.
         while len(open_ones):
             inside = at[open_ones] < len(self._fingerprints)
             open_ones = open_ones[inside]
@@ -155,7 +155,7 @@ class FeatureStore:
     def rows(self, places: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the features at these places, (len(places), dimensions)."""
         if len(places) and places.min() < 0:
-            raise StoreError("a feature that is not in the store was asked for: see `locate`")
+            raise StoreError("the store lacks one of the requested features; check with `locate`")
         features = np.empty((len(places), self.dimensions), np.float32)
         for shard, positions in _by_shard(places):
             features[positions] = self._map(shard)[1][places[positions] & 0xFFFFFFFF]
@@ -176,7 +176,7 @@ class FeatureStore:
         reason = self._refused.get(first)
         why = f"it cannot have one: {reason}" if reason else "extract it first"
         return StoreError(
-            f"{self.folder}: there is no feature of {what} of the image whose SHA-256 is "
+            f"{self.folder}: there is no feature for {what} of the image with the SHA-256 "
             f"{first.image}{others}; {why}"
         )
 
@@ -208,17 +208,17 @@ class FeatureStore:
 
 
 def kinds(root: Path) -> list[tuple[FeatureKind, int]]:
-    """Return the kinds of features that a store has, with their dimensions, by name."""
+    """Return the kinds of features in a store, with their dimensions, sorted by name."""
     return sorted(_read_kind(path) for path in Path(root).glob(f"*/{KIND_FILE}"))
 
 
 def opened(root: Path, kind: FeatureKind | None = None) -> FeatureStore:
-    """Open a store that is there; without `kind` it must hold one kind only."""
+    """Open an existing store; without `kind` it must hold only one kind."""
     present = dict(kinds(root))
     names = ", ".join(one.folder for one in present) or "none"
     if kind is None:
         if len(present) != 1:
-            raise StoreError(f"{root}: name one of the kinds of features that are there: {names}")
+            raise StoreError(f"{root}: name one of the kinds of features in this store: {names}")
         [kind] = present
     if kind not in present:
         raise StoreError(f"{root}: there are no features of kind {kind.folder}; there are: {names}")
@@ -242,11 +242,11 @@ def _check_kind(kind: FeatureKind, dimensions: int) -> None:
     if kind.dtype not in DTYPES:
         raise StoreError(f"features are {' or '.join(DTYPES)}, not {kind.dtype}")
     if dimensions < 1:
-        raise StoreError(f"a feature of {dimensions} numbers is none")
+        raise StoreError(f"a feature cannot have {dimensions} numbers")
 
 
 def _fingerprints(keys: NDArray[np.void]) -> NDArray[np.uint64]:
-    """Return a number for each key, (len(keys),), that seldom two share: for searching."""
+    """Return a nearly unique number for each key, (len(keys),), to search by."""
     first_bytes = np.ascontiguousarray(keys["image"]).view("<u8").reshape(len(keys), 4)[:, 0]
     mixed = first_bytes.astype(np.uint64)
     for corner in keys["box"].T:
@@ -257,7 +257,7 @@ def _fingerprints(keys: NDArray[np.void]) -> NDArray[np.uint64]:
 
 
 def _by_shard(places: NDArray[np.int64]) -> Iterable[tuple[int, NDArray[np.intp]]]:
-    """Yield each shard that is asked for, with the positions in `places` that are in it."""
+    """Yield each shard in `places`, with the positions that it has there."""
     if not len(places):
         return
     shards = places >> 32

@@ -1,9 +1,9 @@
-"""What is to be extracted, cut into shards that any worker can make alone.
+"""Plans of what to extract, cut into shards that any worker can extract alone.
 
-A plan follows from the images, their regions and what the store has. Shards are cut in the order
-of the images and named by what is in them. Taking finished shards away leaves the cuts between
-the others where they were: so whoever plans later, after a crash or beside another worker, gets
-the same shards, and the store ends up with the same bytes.
+A plan follows from the images, their regions and the content of the store. Shards are cut in the
+order of the images and named by their content. Finished shards do not change the cuts between the
+others, so a later plan, after a crash or in another worker, has the same shards, and the store ends
+up with the same bytes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class Shard(msgspec.Struct, frozen=True):
 
     @property
     def items(self) -> int:
-        """How many features it will hold, if all photos are sound."""
+        """How many features it will hold if no photo is damaged."""
         return sum(len(image.packed) // 16 for image in self.images)
 
     def keys(self) -> NDArray[np.void]:
@@ -59,10 +59,10 @@ def plan(
     *,
     shard_items: int = SHARD_ITEMS,
 ) -> list[Shard]:
-    """Return the shards that the store lacks: of each photo the whole image and its regions.
+    """Return the shards that the store lacks: for each photo the whole image and its regions.
 
-    `photos` and `regions` are by image id. What the store has, or has refused, is left out. A
-    shard has `shard_items` features or a few more, as the regions of an image stay together.
+    `photos` and `regions` are by image id. Features that the store has or has refused are left
+    out. A shard has `shard_items` features or a few more: the regions of an image stay together.
     """
     refused = store.refused
     shards: list[Shard] = []
@@ -88,7 +88,7 @@ def plan(
 def _by_content(
     photos: Mapping[str, Photo], regions: Regions
 ) -> Iterator[tuple[Photo, NDArray[np.int32]]]:
-    """Yield each photo once, whatever number of images show it, with all their boxes."""
+    """Yield each photo once, however many images show it, with all their boxes."""
     images: dict[str, list[str]] = {}
     for image, photo in photos.items():
         images.setdefault(photo.sha256, []).append(image)

@@ -1,4 +1,4 @@
-"""One file of features: what is in it, and how it is written so that it is whole or not there.
+"""One file of features: its format, and how it is written, completely or not at all.
 
 A shard is, in this order, all little-endian:
 
@@ -37,11 +37,11 @@ _LONGEST_REASONS = 16 << 20
 
 
 class StoreError(GroundingError):
-    """A feature store cannot be used as asked; the message says which, why and what helps."""
+    """A feature store cannot be used; the message names it, the cause and a remedy."""
 
 
 class FeatureKey(NamedTuple):
-    """What a feature is of: an image by the SHA-256 of its file, and a box or all of it."""
+    """What a feature describes: an image, by the SHA-256 of its file, and a box or all of it."""
 
     image: str
     box: Rect | None
@@ -83,10 +83,10 @@ def write_shard(
     refused: NDArray[np.void],
     reasons: Sequence[str],
 ) -> None:
-    """Write a shard of features (len(keys), dimensions); at `path` it is whole or not at all.
+    """Write a shard of features (len(keys), dimensions), completely or not at all.
 
-    Several processes may write the same shard at once: each writes a file of its own, and the last
-    to finish gives it the name.
+    Several processes may write the same shard at once: each writes a temporary file, and the last
+    to finish renames it to `path`.
     """
     told = msgspec.json.encode(list(reasons))
     head = _HEADER.pack(
@@ -142,6 +142,6 @@ def map_features(path: Path, head: ShardHead) -> NDArray[Any]:
 
 def _damaged(path: Path) -> StoreError:
     return StoreError(
-        f"{path}: this is no whole shard of features; delete it, and the next extraction makes it "
-        "anew"
+        f"{path}: this shard of features is damaged; delete it, and the next extraction will "
+        "write it again"
     )

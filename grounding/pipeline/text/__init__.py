@@ -1,0 +1,1 @@
+"""Text: word vectors, features of captions, relations between phrases, training pairs."""

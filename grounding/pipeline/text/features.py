@@ -28,7 +28,7 @@ _WORD = re.compile(r"\w")
 
 
 class WordCoverage(msgspec.Struct, frozen=True):
-    """How many words have no vector, of all words as they occur and of all distinct ones."""
+    """How many words have no vector, among all tokens and among all distinct words."""
 
     words: int
     missing: int
@@ -42,7 +42,7 @@ class WordCoverage(msgspec.Struct, frozen=True):
 
 
 def is_word(token: str) -> bool:
-    """Tell words and numbers from signs, which are no words and are left out."""
+    """Return whether a token is a word or a number; punctuation is left out."""
     return _WORD.search(token) is not None
 
 
@@ -52,7 +52,7 @@ def vocabulary_of(captions: Iterable[Tokens]) -> set[str]:
 
 
 def word_coverage(captions: Iterable[Tokens], vectors: WordVectors) -> WordCoverage:
-    """Count the words of `captions`, in lower case, that `vectors` knows and does not."""
+    """Count the words of `captions`, in lower case, with and without a vector."""
     counts = Counter(token.lower() for caption in captions for token in caption if is_word(token))
     missing = Counter({word: n for word, n in counts.items() if vectors.row(word) is None})
     return WordCoverage(
@@ -73,11 +73,11 @@ class TextEncoder:
         self.mixture = mixture
         self.dimensions = vectors.dimensions * (len(mixture.weights) if mixture else 1)
         if mixture is not None:
-            # A word has the same posteriors wherever it stands.
+            # A word has the same posteriors in every caption.
             self._posteriors = mixture.posteriors(vectors.matrix)
 
     def write(self, path: str | Path) -> None:
-        """Write it to a file, for whoever is to encode the same way."""
+        """Write the encoder to a file, so that another worker can encode in the same way."""
         words, rows = zip(*self.vectors.rows.items(), strict=True)
         arrays = {
             "words": numpy.array(words),
@@ -97,7 +97,7 @@ class TextEncoder:
         return cls(WordVectors(rows, found["matrix"]), mixture)
 
     def encode(self, captions: Sequence[Tokens]) -> Float32:
-        """Return one row for each caption, (n, dimensions). One without known words is zeros."""
+        """Return one row for each caption, (n, dimensions). It is zero without known words."""
         features = numpy.zeros((len(captions), self.dimensions), dtype=numpy.float32)
         for feature, caption in zip(features, captions, strict=True):
             rows = self.word_rows(caption)
@@ -143,14 +143,14 @@ def fisher_encoder(
     seed: int = 0,
     report: Report = silent,
 ) -> TextEncoder:
-    """Fit a mixture on the types among `training_words` and return an encoder to Fisher vectors.
+    """Fit a mixture to the distinct `training_words`, and return an encoder to Fisher vectors.
 
     With fewer words than centres there are as many centres as words.
     """
     found = (vectors.row(word) for word in training_words)
     types = sorted({row for row in found if row is not None})
     if not types:
-        raise ValueError("no word of the training captions has a vector: take other word vectors")
+        raise ValueError("no word of the training captions has a vector; choose other word vectors")
     mixture = fit_mixture(vectors.matrix[types], min(centres, len(types)), seed=seed, report=report)
     return TextEncoder(vectors, mixture)
 

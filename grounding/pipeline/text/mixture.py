@@ -2,8 +2,8 @@
 
     p(x) = Σ_k w_k N(x; μ_k, diag(σ_k²))
 
-It is fitted on word types: every word counts once, however often it occurs. Fitted on tokens, most
-centres would crowd round "a", "in" and "man" (3.5 points of mean recall in one comparison).
+It is fitted to word types: every word counts once, however often it occurs. Fitted to tokens, most
+centres would gather round "a", "in" and "man", which cost 3.5 points of mean recall in one test.
 """
 
 import msgspec
@@ -77,7 +77,7 @@ def fit_mixture(
 
 
 def _maximised(x: Float64, posteriors: Float64, least: Float64) -> Mixture:
-    # A hair more than nothing, so that a centre which lost all its words stays a number.
+    # Not quite zero, so that the mean of a centre without words stays a finite number.
     counts = posteriors.sum(axis=0) + 1e-10
     means = posteriors.T @ x / counts[:, None]
     variances = posteriors.T @ x**2 / counts[:, None] - means**2

@@ -28,7 +28,7 @@ class RegionPhrase(NamedTuple):
 
     @property
     def phrase(self) -> str:
-        """The phrase by which pairs are alike: "A man" is "a man"."""
+        """The phrase in lower case: "A man" and "a man" are the same phrase."""
         return " ".join(self.tokens).lower()
 
 
@@ -46,7 +46,7 @@ def mention_pairs(image: ReleasedImage) -> list[RegionPhrase]:
 def relation_pairs(image: ReleasedImage, relations_of: RelationFinder) -> list[RegionPhrase]:
     """Return the pairs that the relations between an image's mentions add.
 
-    A relation needs a box of each of its phrases: without one, nobody knows where all of it is.
+    A relation needs a box for each of its phrases; otherwise its region is unknown.
     """
     regions = chain_regions(image)
     pairs = []
@@ -71,11 +71,11 @@ def chain_regions(image: ReleasedImage) -> dict[int, Rect]:
 def resample(pairs: Sequence[RegionPhrase], most: int, *, seed: int) -> list[RegionPhrase]:
     """Return at most `most` random regions of each distinct phrase, in the order they came in.
 
-    "A man" has thousands of regions and would drown all other phrases. Two captions that call a
-    region by the same phrase make one pair of it, not two.
+    "A man" has thousands of regions and would outweigh all other phrases. If two captions use the
+    same phrase for a region, they make one pair, not two.
     """
     if most < 1:
-        raise ValueError(f"at most {most} regions of each phrase leaves none; take 1 or more")
+        raise ValueError(f"at most {most} regions of each phrase leaves none; give 1 or more")
     distinct: dict[tuple[str, Rect, str], RegionPhrase] = {}
     for pair in pairs:
         distinct.setdefault((pair.image, pair.box, pair.phrase), pair)
@@ -85,7 +85,7 @@ def resample(pairs: Sequence[RegionPhrase], most: int, *, seed: int) -> list[Reg
         [numbers.setdefault(pair.phrase, len(numbers)) for pair in pairs], dtype=numpy.int64
     )
     drawn = numpy.random.default_rng(seed).random(len(pairs))
-    # Sorted by phrase, and within a phrase by what was drawn: the first few of each are kept.
+    # Sorted by phrase, then by random number: the first few of each phrase are kept.
     order = numpy.lexsort((drawn, phrases))
     in_order = phrases[order]
     begins = numpy.searchsorted(in_order, in_order)
@@ -94,8 +94,8 @@ def resample(pairs: Sequence[RegionPhrase], most: int, *, seed: int) -> list[Reg
 
 
 def sentence_phrases(sentence: Sentence) -> list[Tokens]:
-    """Return the phrases that stand for a sentence in equation 1: its mentions, or, where it has
-    none, the sentence itself, since a sum over no phrase would be nearer than any other.
+    """Return the phrases that represent a sentence in equation 1: its mentions, or the sentence
+    itself if it has none, since an empty sum would be the smallest distance of all.
     """
     phrases = [phrase_tokens(sentence, number) for number in range(len(sentence.phrases))]
     return phrases or [sentence.tokens]

@@ -3,8 +3,9 @@
 "a dog in a field barking at a cat" has the phrases "a dog", "a field" and "a cat", and the
 relations (a dog, in, a field), (a dog, barking at, a cat) and, for its verb, (a dog, barking).
 
-This module has what all ways of finding them share. `relations_parsed.py` finds them by a
-dependency parse, `relations_chunked.py` by patterns between phrases, where no parser is installed.
+This module holds what every finder shares. `relations_parsed.py` finds relations in a dependency
+parse, `relations_chunked.py` by patterns between phrases when no parser is installed, and
+`relation_finders.py` chooses between the two.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,16 +14,16 @@ from typing import NamedTuple
 from annotation.pipeline.release.folder import Sentence
 
 Tokens = tuple[str, ...]
-# What acts: a verb after a phrase of these types is its own, not that of a phrase further left.
+# Phrases of these types act: a verb after one is its own, not that of a phrase further left.
 ACTORS = frozenset({"people", "animals"})
 
 
 class Relation(NamedTuple):
     """`subject` and `object` number the sentence's phrases from 0; `words` number its tokens.
 
-    Without object: a subject and its verb. `joined` are further subjects: in "young men and women
-    sit" both do. The paper takes all nouns left of the relation for its first entity, so they make
-    one phrase, and its region goes round all of them.
+    Without an object it is a subject and its verb. `joined` are further subjects: in "young men and
+    women sit" both sit. The paper takes all nouns left of the relation as its first entity, so they
+    make one phrase, and its region encloses all of them.
     """
 
     subject: int
@@ -66,12 +67,12 @@ def phrase_tokens(sentence: Sentence, number: int) -> Tokens:
 
 
 def acting(sentence: Sentence, phrase: int, belongs_to: Mapping[int, int]) -> int:
-    """Return whose verb it is that follows `phrase`: its own, or that of what it belongs to.
+    """Return the phrase that is the subject of a verb after `phrase`: this one, or its owner.
 
     The paper climbs the parse tree and takes the nouns of the left child: in "a dog in a field
     barking", all of "a dog in a field" is left of the verb, and its noun is the dog. `belongs_to`
-    gives the phrase that an object hangs on (the field: the dog). The climb ends at
-    a person or an animal: "a man next to a woman holding a baby" is about the woman's arms.
+    maps an object to the phrase it depends on (the field to the dog). The climb ends at
+    a person or an animal: in "a man next to a woman holding a baby" the woman holds the baby.
     """
     seen = {phrase}
     while not ACTORS.intersection(sentence.phrases[phrase].types):
@@ -84,20 +85,5 @@ def acting(sentence: Sentence, phrase: int, belongs_to: Mapping[int, int]) -> in
 
 
 def unique(relations: list[Relation]) -> list[Relation]:
-    """Return each relation once, in order; none of a phrase with itself."""
+    """Return each relation once, in order, without relations of a phrase with itself."""
     return [r for r in dict.fromkeys(relations) if len(set(r.phrases)) == len(r.phrases)]
-
-
-def relation_finder(way: str | None = None) -> RelationFinder:
-    """Return the finder called `way`: "parser" or "grammar"; without a name, the parser if it is
-    installed. Say which one was used wherever results are reported: their phrases differ.
-    """
-    from grounding.pipeline.text import relations_chunked, relations_parsed
-
-    if way is None:
-        way = "parser" if relations_parsed.is_installed() else "grammar"
-    if way == "grammar":
-        return relations_chunked.find_relations
-    if way == "parser":
-        return relations_parsed.ParsedRelations()
-    raise ValueError(f"“{way}” is no way to find relations; there are: parser, grammar")

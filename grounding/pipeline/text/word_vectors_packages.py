@@ -17,7 +17,7 @@ def package_word_vectors(name: str, wanted: Set[str]) -> WordVectors:
     module = name.replace("-", "_")
     source = f"package {name}"
     if not re.fullmatch(r"[A-Za-z]\w*", module):
-        raise WordVectorsError(f"“{name}” is no package's name")
+        raise WordVectorsError(f"“{name}” is not the name of a package")
     spec = importlib.util.find_spec(module)
     if spec is None or not spec.submodule_search_locations:
         raise WordVectorsError(f"{source}: it is not installed; try: pip install {name}")
@@ -28,7 +28,7 @@ def package_word_vectors(name: str, wanted: Set[str]) -> WordVectors:
         return _from_table(indexes[0], matrices[0], source, wanted)
     if (folder / "meta.json").is_file():
         return _from_spacy(module, source, wanted)
-    raise WordVectorsError(f"{source}: it holds no word vectors in a form that is known here")
+    raise WordVectorsError(f"{source}: it has no word vectors in a supported format")
 
 
 def _from_table(index: Path, matrix: Path, source: str, wanted: Set[str]) -> WordVectors:
@@ -37,12 +37,14 @@ def _from_table(index: Path, matrix: Path, source: str, wanted: Set[str]) -> Wor
         from pyarrow import parquet
     except ImportError:
         raise WordVectorsError(
-            f"{source}: its list of words needs pyarrow; try: pip install pyarrow"
+            f"{source}: reading its words requires pyarrow; try: pip install pyarrow"
         ) from None
     words: list[str] = parquet.read_table(index).column(0).to_pylist()
     vectors = numpy.load(matrix, mmap_mode="r", allow_pickle=False)
     if vectors.ndim != 2 or len(vectors) != len(words):
-        raise WordVectorsError(f"{source}: {len(words):,} words do not fit {vectors.shape} vectors")
+        raise WordVectorsError(
+            f"{source}: it has {len(words):,} words, but vectors of shape {vectors.shape}"
+        )
     found: dict[str, Float32] = {}
     for word, vector in zip(words, vectors, strict=True):
         if word in wanted and word not in found:
@@ -55,7 +57,7 @@ def _from_spacy(module: str, source: str, wanted: Set[str]) -> WordVectors:
         from spacy.language import Language
     except ImportError:
         raise WordVectorsError(
-            f"{source}: it needs spaCy; try: pip install 'chainbox[parser]'"
+            f"{source}: it requires spaCy; try: pip install 'chainbox[parser]'"
         ) from None
     pipeline = importlib.import_module(module).load(
         exclude=["tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer", "ner"]
@@ -63,7 +65,7 @@ def _from_spacy(module: str, source: str, wanted: Set[str]) -> WordVectors:
     assert isinstance(pipeline, Language)
     if not pipeline.vocab.vectors_length:
         raise WordVectorsError(
-            f"{source}: this pipeline has no vectors; those whose name ends in _md or _lg have"
+            f"{source}: this pipeline has no vectors; choose one whose name ends in _md or _lg"
         )
     found = {
         word: numpy.array(pipeline.vocab.get_vector(word), dtype=numpy.float32)

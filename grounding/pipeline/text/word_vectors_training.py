@@ -1,4 +1,4 @@
-"""Word vectors trained on the captions themselves, for when there are no others."""
+"""Word vectors trained on the captions themselves, if no others are available."""
 
 from collections.abc import Sequence
 
@@ -52,7 +52,9 @@ def train_word_vectors(
     )
     model.build_vocab(sentences)
     if not len(model.wv):
-        raise WordVectorsError("no word occurs twice in the captions: too few to train vectors on")
+        raise WordVectorsError(
+            "no word occurs twice in the captions, too few to train vectors on; use other vectors"
+        )
     model.train(
         sentences, total_examples=len(sentences), epochs=ROUNDS, callbacks=[_Rounds(report)]
     )

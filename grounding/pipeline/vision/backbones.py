@@ -1,8 +1,8 @@
 """Networks that turn a picture into a feature: the numbers that go into their last layer.
 
-Three ways to name one: `efficientnet-lite0`, whose ImageNet weights come with its package, so that
-it works without a network connection; `vgg16`, as in the paper; and any other classifier of
-torchvision. Weights are torchvision's own, fetched once, or those of a file.
+There are `efficientnet-lite0`, whose ImageNet weights come with its package, so that it works
+offline; `vgg16`, as in the paper; and all other classifiers of torchvision. Their weights are
+torchvision's own, downloaded once, or come from a file.
 """
 
 import urllib.error
@@ -21,7 +21,7 @@ from grounding.pipeline.vision.weights import WeightsError, digest, load_into, r
 DEFAULT_BACKBONE = "efficientnet-lite0"
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
-# Small batches fit the processor's caches; a graphics card is only filled by large ones.
+# Small batches fit the processor's caches; a GPU needs large ones.
 CPU_BATCH, GPU_BATCH = 30, 240
 
 # As torchvision sets them when it loads its own weights.
@@ -55,7 +55,7 @@ class Backbone:
         self._module = module.eval().to(self.device)
         # Not in torch's own types.
         self._module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        # From 0–255 straight to what the network was trained on.
+        # From 0–255 directly to the range that the network was trained on.
         scale = 1 / (255 * torch.tensor(std, device=self.device))
         self._scale = scale.reshape(3, 1, 1)
         self._shift = (-torch.tensor(mean, device=self.device) * 255 * scale).reshape(3, 1, 1)
@@ -67,8 +67,8 @@ class Backbone:
     def prepare(self, crops: NDArray[np.uint8]) -> torch.Tensor:
         """Return crops (n, side, side, 3) as a normalised batch (n, 3, side, side)."""
         with torch.inference_mode():
-            # Pixels by pixels, channels last: the order of memory stays, only the name changes.
-            writeable = crops if crops.flags.writeable else crops.copy()  # torch wants no other
+            # Channels last: only the view changes, the order in memory stays.
+            writeable = crops if crops.flags.writeable else crops.copy()  # as torch requires
             batch = torch.from_numpy(writeable).to(self.device).permute(0, 3, 1, 2)
             return batch.float().mul_(self._scale).add_(self._shift)
 
@@ -123,7 +123,7 @@ def _torchvision(name: str, weights: Path | None, device: str | None) -> Backbon
     known = models.list_models(module=models)
     if name not in known:
         raise WeightsError(
-            f"there is no backbone “{name}”: use {DEFAULT_BACKBONE}, vgg16, or another classifier "
+            f"unknown backbone “{name}”; choose {DEFAULT_BACKBONE}, vgg16, or another classifier "
             f"of torchvision, such as {', '.join(sorted(known)[:3])}"
         )
     module = _without_weights(models, name)
@@ -151,10 +151,10 @@ def _torchvision(name: str, weights: Path | None, device: str | None) -> Backbon
 def _without_weights(models: ModuleType, name: str) -> nn.Module:
     settings = _INCEPTION if name in ("googlenet", "inception_v3") else {}
     try:
-        # "meta" has no memory: a random start would take longer than loading the weights.
+        # "meta" allocates nothing: random weights would take longer than loading the real ones.
         with torch.device("meta"):
             module: nn.Module = models.get_model(name, weights=None, **settings)
-    except NotImplementedError:  # a few networks look at their own numbers while they are made
+    except NotImplementedError:  # a few networks read their own weights when they are built
         module = models.get_model(name, weights=None, **settings)
     return module
 
@@ -167,8 +167,8 @@ def _fetch(name: str, official: object) -> dict[str, torch.Tensor]:
         )
     except (urllib.error.URLError, OSError, RuntimeError) as error:
         raise WeightsError(
-            f"{name}: its weights could not be fetched ({error}). Fetch "
-            f"{official.url} elsewhere and name the file with --weights"  # type: ignore[attr-defined]
+            f"{name}: its weights could not be downloaded ({error}). Download "
+            f"{official.url} elsewhere and give the file with --weights"  # type: ignore[attr-defined]
         ) from error
     return state
 
@@ -176,12 +176,14 @@ def _fetch(name: str, official: object) -> dict[str, torch.Tensor]:
 def _last_linear(name: str, module: nn.Module) -> str:
     layers = [path for path, layer in module.named_modules() if isinstance(layer, nn.Linear)]
     if not layers:
-        raise WeightsError(f"{name}: it has no last linear layer, so no last hidden one either")
+        raise WeightsError(
+            f"{name}: it has no linear layer at the end, so there is no last hidden layer to use"
+        )
     return str(layers[-1])
 
 
 def _cut_last_layer(module: nn.Module, path: str) -> int:
-    """Replace the last layer by none; return how many numbers go into it."""
+    """Remove the last layer; return the number of its inputs."""
     parent, _, name = path.rpartition(".")
     owner = module.get_submodule(parent)
     layer = owner.get_submodule(name)

@@ -1,7 +1,7 @@
 """Crop policies: which squares of a picture or region a network sees.
 
-A region is stretched to a square whatever its shape, as regions can be very long; the whole image
-is treated as the region that it is. `ten` is the paper's: the square is 8/7 as wide as the
+A region is stretched to a square whatever its shape, because regions can be very long; so is the
+whole image. `ten` is the policy of the paper: the square is 8/7 as wide as the
 network's input, and the crops are its four corners and its centre, each also mirrored.
 """
 
@@ -22,7 +22,7 @@ class CropError(GroundingError):
 def crops_of(picture: Image.Image, box: Rect | None, policy: str, side: int) -> NDArray[np.uint8]:
     """Return the crops (CROPS[policy], side, side, 3) of a box, or of the whole RGB picture.
 
-    What of a box lies outside the picture is left out.
+    The part of a box outside the picture is left out.
     """
     region = Rect(1, 1, *picture.size) if box is None else clip(box, *picture.size)
     if region is None:
@@ -30,7 +30,7 @@ def crops_of(picture: Image.Image, box: Rect | None, policy: str, side: int) -> 
             f"box {','.join(map(str, box or ()))} lies outside the "
             f"{picture.width}×{picture.height} photo"
         )
-    # Cut out first: resizing a part of a picture would let the pixels beside it shine in.
+    # Cropped first: resizing a part of a picture would blend in the pixels beside it.
     cut = picture if box is None else picture.crop((region.x0 - 1, region.y0 - 1, *region[2:]))
     square = side if policy == "whole" else round(side * 8 / 7)
     resized = np.asarray(cut.resize((square, square), Image.Resampling.BILINEAR), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Photos: where an image's file is, what its content's hash is, and its pixels."""
+"""Photos: the file of each image, the hash of its content, and its pixels."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -42,15 +42,15 @@ _TURNS = {
 
 
 class PhotoError(GroundingError):
-    """A photo cannot be used, and never will be as it is; the message says why."""
+    """A photo cannot be used unless its file is replaced; the message says why."""
 
 
 class PhotoGone(GroundingError):
-    """A photo is not there any more, or not what it was: another run may do better."""
+    """A photo is gone or has changed during the run; another run may succeed."""
 
 
 class Photo(msgspec.Struct, frozen=True, array_like=True):
-    """A photo as it was when its hash was taken: the file's name, bytes, time, SHA-256."""
+    """A photo as of when it was hashed: the file's name, size, time and SHA-256."""
 
     name: str
     size: int
@@ -70,7 +70,9 @@ def photo_table(root: Path) -> dict[str, Photo]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise PhotoError(f"{path}: cannot be read ({error}); delete it to have it anew") from error
+        raise PhotoError(
+            f"{path}: cannot be read ({error}); delete it, and it will be written again"
+        ) from error
 
 
 def find_photos(
@@ -81,11 +83,10 @@ def find_photos(
     threads: int = 1,
     progress: Callable[[int], None] = lambda count: None,
 ) -> tuple[dict[str, Photo], dict[str, str]]:
-    """Return the photos of these images by id, in their order, and why others have none.
+    """Return the photos of these images by id, in their order, and why the others have none.
 
-    A photo's file is named by the image's id and a usual ending. Files are read for their hashes
-    only where name, size or time differ from the table in `root`, which is then brought up to
-    date.
+    A photo's file is named by the image's id and one of SUFFIXES. Files are hashed only if name,
+    size or time differ from the table in `root`, which is then updated.
     """
     table = photo_table(root)
     names = _names_by_stem(folder)
@@ -95,7 +96,11 @@ def find_photos(
     def look(image: str) -> tuple[str, Photo | None, str]:
         name = names.get(image)
         if name is None:
-            return image, None, f"there is no photo {image} with the ending {', '.join(SUFFIXES)}"
+            return (
+                image,
+                None,
+                f"there is no photo {image} with the extension {', '.join(SUFFIXES)}",
+            )
         try:
             facts = os.stat(folder / name)
             known = table.get(image)
@@ -135,7 +140,7 @@ def read_photo(folder: Path, name: str, expected: str) -> Image.Image:
     except OSError as error:
         raise PhotoGone(f"{name}: cannot be read: {error.strerror}") from error
     if sha256(content).hexdigest() != expected:
-        raise PhotoGone(f"{name}: the file has changed meanwhile; run the extraction again")
+        raise PhotoGone(f"{name}: the file has changed during the run; run the extraction again")
     try:
         return decode(content)
     except PhotoError as error:
@@ -143,9 +148,9 @@ def read_photo(folder: Path, name: str, expected: str) -> Image.Image:
 
 
 def decode(content: bytes) -> Image.Image:
-    """Return the RGB picture of a JPEG, PNG or WebP, turned as browsers show it.
+    """Return the RGB picture of a JPEG, PNG or WebP, rotated as browsers show it.
 
-    Boxes are in the pixels that annotators saw, so the EXIF orientation counts. Size and memory
+    Boxes are in the pixels that annotators saw, so the EXIF orientation applies. Size and memory
     are checked before any pixel is decoded. Several threads may decode at once.
     """
     try:
@@ -154,7 +159,7 @@ def decode(content: bytes) -> Image.Image:
             check_size(image.size, MAX_PIXELS)
             turn = _turn(image)
             pixels = image.size[0] * image.size[1]
-            # Pictures of other colours are copied into RGB, and turning one makes another.
+            # Converting to RGB makes a copy, and rotating makes another.
             copies = (image.mode != "RGB") + (turn is not None)
             memory = decoding_memory(image, content) + 4 * pixels * copies
             check_memory(memory, image.size, MAX_MEMORY)
@@ -162,7 +167,7 @@ def decode(content: bytes) -> Image.Image:
             picture = image if image.mode == "RGB" else image.convert("RGB")
     except PictureLimitError as error:
         raise PhotoError(str(error)) from error
-    except Exception as error:  # what a damaged file makes Pillow raise is not limited to any kind
+    except Exception as error:  # Pillow may raise anything for a damaged file
         raise PhotoError(f"the file is truncated or damaged: {error}") from error
     return picture if turn is None else picture.transpose(turn)
 
@@ -172,14 +177,14 @@ def _turn(image: ImageFile) -> Image.Transpose | None:
     try:
         exif.load(image.info.get("exif", b""))
         return _TURNS.get(exif.get(_ORIENTATION, 1))
-    except Exception:  # damaged metadata of a sound photo: browsers show it as it is, and so do we
+    except Exception:  # the metadata is damaged: browsers show the photo as it is, and so do we
         return None
 
 
 def _names_by_stem(folder: Path) -> dict[str, str]:
-    """Return the photo's file name for each image id; .jpg goes before .jpeg, .png, .webp."""
+    """Return the photo's file name for each image id; .jpg takes precedence over the others."""
     if not folder.is_dir():
-        raise PhotoError(f"{folder}: there is no such folder of photos")
+        raise PhotoError(f"{folder}: the folder of photos does not exist")
     names: dict[str, str] = {}
     listing = os.listdir(folder)
     for suffix in reversed((*SUFFIXES, *(suffix.upper() for suffix in SUFFIXES))):

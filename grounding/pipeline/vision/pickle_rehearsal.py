@@ -1,8 +1,8 @@
-"""Whether a pickle can be read in little time and memory: tried in a process with limits.
+"""Whether a pickle can be read in little time and memory, tried in a process with limits.
 
-A pickle of a hundred bytes can hold a key whose hash takes years. torch refuses to run what is in
-one, but reads it all the same; so it is read here first, with every object a stand-in, where the
-kernel ends what goes too far.
+A pickle of a hundred bytes can contain a key whose hash takes years. torch does not run its code,
+but still reads it. So it is read here first, with a stand-in for every object, in a process that
+the kernel ends at its limits.
 """
 
 import subprocess
@@ -11,7 +11,7 @@ from typing import IO
 
 MOST_SECONDS = 1
 MOST_BYTES = 128 << 20
-# What a limit ends, and what is only no pickle: that is for torch to say.
+# The status if memory runs out. If it is not a pickle at all, torch reports that.
 _OUT_OF_MEMORY = 3
 _PROGRAM = """
 import pickle, resource, sys
@@ -38,7 +38,7 @@ except Exception:
 
 
 def is_harmless(file: IO[bytes], pickles: int) -> bool:
-    """Tell whether so many pickles, one after another from where the file is, can be read."""
+    """Return whether the next `pickles` pickles of the file can be read."""
     done = subprocess.run(
         [
             *(sys.executable, "-I", "-c", _PROGRAM),

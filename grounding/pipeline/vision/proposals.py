@@ -1,8 +1,8 @@
 """Region proposals: where objects may be, by EdgeBoxes (Zitnick and Dollár, ECCV 2014).
 
 EdgeBoxes counts the contours that lie wholly inside a box. It needs edges one pixel wide: with
-thick ones it is fifty times slower, and its boxes are worse. The edges are those of a structured
-forest, where a model file is given, otherwise gradients thinned across their direction.
+thick ones it is fifty times slower, and its boxes are worse. A structured forest finds the edges
+if a model file is given; otherwise they are gradients thinned across their direction.
 """
 
 import random
@@ -22,21 +22,21 @@ from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.vision.photos import Photo, PhotoError, PhotoGone, read_photo
 
 DEFAULT_COUNT = 100
-# The method's time grows with the pixels, its boxes hardly get better beyond this.
+# Larger photos take longer, and their boxes are hardly better.
 LONGEST_SIDE = 1000
 VERSION = 1
 
 
 class ProposalError(GroundingError):
-    """Proposals cannot be made as asked; the message says why and what helps."""
+    """Proposals cannot be made; the message gives the cause and a remedy."""
 
 
 class EdgeBoxes:
-    """Makes at most `count` boxes an image. `name` says how: same name, same boxes."""
+    """Makes at most `count` boxes an image. Methods with the same `name` make the same boxes."""
 
     def __init__(self, count: int = DEFAULT_COUNT, model: Path | None = None) -> None:
         if count < 1:
-            raise ProposalError(f"{count} proposals an image are none")
+            raise ProposalError(f"{count} proposals an image is too few; give 1 or more")
         self.count = count
         self._model = str(model) if model else ""
         edges = "sobel"
@@ -45,9 +45,7 @@ class EdgeBoxes:
                 edges = f"forest-{sha256(model.read_bytes()).hexdigest()[:12]}"
                 cv2.ximgproc.createStructuredEdgeDetection(self._model)
             except (OSError, cv2.error) as error:
-                raise ProposalError(
-                    f"{model}: this is no structured-edge model: {error}"
-                ) from error
+                raise ProposalError(f"{model}: not a structured-edge model: {error}") from error
         self.name = f"edgeboxes-{VERSION}-{edges}-{count}"
 
     def propose(self, picture: Image.Image) -> list[Rect]:
@@ -58,10 +56,10 @@ class EdgeBoxes:
             width, height = (max(1, side * LONGEST_SIDE // longest) for side in picture.size)
             small = picture.resize((width, height), Image.Resampling.BILINEAR)
         pixels = np.asarray(small, dtype=np.uint8)
-        if min(pixels.shape[:2]) < 8:  # too small for any box of the method's least area
+        if min(pixels.shape[:2]) < 8:  # smaller than the method's smallest box
             return []
         edges, directions = self._edges(pixels)
-        # The object keeps notes of the image it is at, so each call has its own.
+        # The object keeps the state of its image, so each call needs its own.
         finder = cv2.ximgproc.createEdgeBoxes()
         finder.setMaxBoxes(self.count)
         found, _ = finder.getBoundingBoxes(edges, directions)
@@ -96,8 +94,7 @@ def thin_edges(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.float32], NDArray[
     grey = cv2.GaussianBlur(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), (0, 0), 1).astype(np.float32)
     right = cv2.Sobel(grey, cv2.CV_32F, 1, 0)
     down = cv2.Sobel(grey, cv2.CV_32F, 0, 1)
-    # Not cv2.magnitude: its last digits depend on where in memory the array happens to lie, and
-    # from them on so do the boxes.
+    # Not cv2.magnitude: its last digits, and so the boxes, depend on the array's address in memory.
     strength = np.sqrt(right * right + down * down)
     strongest = float(strength.max())
     directions = np.mod(np.arctan2(down, right), np.float32(np.pi)).astype(np.float32)
@@ -116,7 +113,7 @@ def thin_edges(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.float32], NDArray[
             cv2.INTER_LINEAR,
             borderMode=cv2.BORDER_REPLICATE,
         )
-        # Of two equal neighbours one side wins, or a symmetric edge would stay two wide.
+        # Of two equal neighbours only one stays, or a symmetric edge would be two pixels wide.
         keep &= strength > beside if sign < 0 else strength >= beside
     return np.where(keep, strength / strongest, 0).astype(np.float32), directions
 
@@ -130,10 +127,10 @@ def cached_proposals(
     threads: int = 1,
     progress: Callable[[int], None] = lambda count: None,
 ) -> dict[str, NDArray[np.int32]]:
-    """Return the boxes (n, 4) of each image, best first; those made anew are kept on disk.
+    """Return the boxes (n, 4) of each image, best first; new ones are kept on disk.
 
-    A photo that cannot be decoded has none here; extraction will say why. Several processes may
-    be at it at once: each starts somewhere else, so that they seldom do the same photo.
+    A photo that cannot be decoded has none; extraction reports why. Several processes may run
+    this at once: each starts at a random photo, so that they seldom search the same one.
     """
     images = list(photos)
     start = random.randrange(len(images)) if images else 0

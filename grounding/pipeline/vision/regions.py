@@ -1,4 +1,4 @@
-"""Which regions of an image get features: the release's boxes, proposals, or those of a file."""
+"""The regions of an image that get features: boxes of the release, or of a file."""
 
 import csv
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from grounding.pipeline.text.relations import RelationFinder
 
 
 class BoxFileError(GroundingError):
-    """A file of boxes cannot be used; the message names file, line and why."""
+    """A file of boxes cannot be used; the message names the file, the line and the cause."""
 
 
-# Characters. A row of numbers has fifty or so; an image may have thousands of boxes.
+# In characters. A row of numbers has about fifty; an image may have thousands of boxes.
 _LONGEST_ROW = 10_000
 _LONGEST_LINE = 1 << 20
 
@@ -40,8 +40,8 @@ def chain_boxes(image: ReleasedImage) -> dict[int, list[Rect]]:
 def gold_regions(image: ReleasedImage, relations_of: RelationFinder | None = None) -> list[Rect]:
     """Return each region that a phrase of the release can be paired with.
 
-    Those are its boxes, then for each chain with several boxes their union; with `relations_of`
-    also the regions of augmented phrases, which go round the boxes of two chains.
+    These are its boxes, then the union of the boxes of each chain that has several; with
+    `relations_of` also the regions of augmented phrases, which enclose the boxes of two chains.
     """
     unions = (union(rects) for rects in chain_boxes(image).values() if len(rects) > 1)
     regions = [*map(rect_of, image.boxes), *unions]
@@ -58,7 +58,7 @@ def read_boxes(path: Path) -> dict[str, list[Rect]]:
     Numbers are pixels as in the release: 1-based, both ends included.
     """
     if path.suffix not in (".csv", ".jsonl"):
-        raise BoxFileError(f"{path}: a file of boxes ends in .csv or .jsonl")
+        raise BoxFileError(f"{path}: the name of a file of boxes ends in .csv or .jsonl")
     boxes: dict[str, list[Rect]] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
@@ -83,12 +83,14 @@ def _bounded(path: Path, lines: IO[str], longest: int) -> Iterator[str]:
     while line := lines.readline(longest + 1):
         number += 1
         if len(line) > longest:
-            raise BoxFileError(f"{path}, line {number}: the line is longer than {longest:,} signs")
+            raise BoxFileError(
+                f"{path}, line {number}: the line is longer than {longest:,} characters"
+            )
         yield line
 
 
 def _csv(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, str, Rect]]:
-    # A quote has no place here: one that was never closed would take in the rest of the file.
+    # No quotes are expected, and an unclosed one would swallow the rest of the file.
     rows = csv.DictReader(lines, quoting=csv.QUOTE_NONE)
     missing = {"image", *Rect._fields} - set(rows.fieldnames or ())
     if missing:
@@ -98,7 +100,7 @@ def _csv(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, str, Rect]]:
             yield rows.line_num, row["image"], Rect(*(int(row[corner]) for corner in Rect._fields))
         except (TypeError, ValueError):
             raise BoxFileError(
-                f"{path}, line {rows.line_num}: x0, y0, x1 and y1 are whole numbers"
+                f"{path}, line {rows.line_num}: x0, y0, x1 and y1 are not all whole numbers"
             ) from None
 
 

@@ -1,10 +1,10 @@
 """The one place that imports torchvision, because the import may need help.
 
 torchvision's usual wheel is built for CUDA. Beside a torch for CPUs its compiled part cannot be
-loaded, and `import torchvision` ends with "operator torchvision::nms does not exist": it describes
-two operators to torch that were never made. Declaring them first lets the import through. Models
-and transforms, which is all we use, need neither; calling them would still fail, and says so.
-With matching builds nothing is declared.
+loaded, and `import torchvision` fails with "operator torchvision::nms does not exist", because it
+describes two operators that are missing. Declaring them first lets the import succeed. We only use
+models and transforms, which need neither operator; calling one still fails with an error. With
+matching builds nothing is declared.
 """
 
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""Weights of networks: read from a file without running anything in it, and known by a digest."""
+"""Weights of networks: read from a file without running any code in it, identified by a digest."""
 
 import pickle
 import tempfile
@@ -17,32 +17,34 @@ from torch import nn
 from grounding.pipeline.errors import GroundingError
 from grounding.pipeline.vision.pickle_rehearsal import is_harmless
 
-# Of the largest networks it has a few hundred kilobytes.
+# The headers of the largest networks have a few hundred kilobytes.
 _LARGEST_HEADER = 16 << 20
-# Files of before 2020: three of versions, the weights themselves, and the list of what follows.
+# In files from before 2020: three for versions, the weights, and the list of storages.
 _PICKLES_OF_OLD = 5
 
 
 class WeightsError(GroundingError):
-    """Weights cannot be used; the message names the file or network, says why and what helps."""
+    """Weights cannot be used; the message names the file or network, the cause and a remedy."""
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
     """Return the tensors of a `.safetensors` file or of a state dict saved by torch, by name."""
     if not path.is_file():
-        raise WeightsError(f"{path}: there is no such file of weights")
+        raise WeightsError(f"{path}: the file of weights does not exist")
     try:
         if path.suffix == ".safetensors":
             _check_header(path)
             return safetensors.torch.load_file(path)
         _check_pickles(path)
-        with warnings.catch_warnings(action="ignore"):  # of unusual pickles: refused or read
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # about unusual pickles, which are refused or read
             found = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise WeightsError(
-            f"{path}: refused. It holds more than tensors, and loading it might run a program "
-            "hidden in it, or it is damaged. Save the network's state_dict() alone, best as "
-            ".safetensors, and give that file"
+            f"{path}: refused. It is damaged, or it contains more than tensors, and loading it "
+            "might run a program hidden in it. Save only the network's state_dict(), preferably "
+            "as .safetensors, and give that file"
         ) from error
     except WeightsError:
         raise
@@ -50,7 +52,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         *(safetensors.SafetensorError, RuntimeError, EOFError, OSError, ValueError, TypeError),
         *(KeyError, IndexError, AttributeError, MemoryError, zipfile.BadZipFile),
     ) as error:
-        raise WeightsError(f"{path}: this is no file of weights: {error}") from error
+        raise WeightsError(f"{path}: not a file of weights: {error}") from error
     return _state_dict(path, found)
 
 
@@ -58,20 +60,20 @@ def _check_header(path: Path) -> None:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
     if length > min(_LARGEST_HEADER, path.stat().st_size - 8):
-        raise WeightsError(
-            f"{path}: this is no file of weights: it says that its header has {length:,} bytes"
-        )
+        raise WeightsError(f"{path}: not a file of weights: its header would have {length:,} bytes")
 
 
 def _check_pickles(path: Path) -> None:
-    """Refuse a file that would unfold, or whose pickle takes too much: see `pickle_rehearsal`."""
+    """Refuse a compressed file, and one whose pickle costs too much: see `pickle_rehearsal`."""
     with path.open("rb") as file:
         if zipfile.is_zipfile(file):
             _check_zip(path, file)
             return
         file.seek(257)
         if file.read(5) == b"ustar":
-            raise WeightsError(f"{path}: this is a tar file, as torch has not written for years")
+            raise WeightsError(
+                f"{path}: this is a tar file, which is not supported; save it with a current torch"
+            )
         file.seek(0)
         if not is_harmless(file, _PICKLES_OF_OLD):
             raise _costly(path)
@@ -83,7 +85,7 @@ def _check_zip(path: Path, file: IO[bytes]) -> None:
         packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
         if packed or sum(member.file_size for member in members) > path.stat().st_size:
             raise WeightsError(
-                f"{path}: this is no file of weights: it would unfold to more than it is"
+                f"{path}: not a file of weights: it is compressed, or its parts overlap"
             )
         for member in members:
             if member.filename.endswith(".pkl"):
@@ -96,43 +98,43 @@ def _check_zip(path: Path, file: IO[bytes]) -> None:
 
 def _costly(path: Path) -> WeightsError:
     return WeightsError(
-        f"{path}: refused. Its list of tensors takes far more time or memory than one has; save "
-        "the network's state_dict() alone, best as .safetensors, and give that file"
+        f"{path}: refused. Reading its list of tensors takes too much time or memory. Save only "
+        "the network's state_dict(), preferably as .safetensors, and give that file"
     )
 
 
 def _state_dict(path: Path, found: object) -> dict[str, torch.Tensor]:
-    """Return the state dict itself, where a training program has wrapped it."""
+    """Return the state dict itself if a training program has wrapped it."""
     for wrapper in ("state_dict", "model"):
         if isinstance(found, Mapping) and isinstance(found.get(wrapper), Mapping):
             found = found[wrapper]
     if not isinstance(found, Mapping) or not all(
         isinstance(name, str) and isinstance(value, torch.Tensor) for name, value in found.items()
     ):
-        raise WeightsError(f"{path}: this is no state dict, which gives tensors by their names")
+        raise WeightsError(f"{path}: not a state dict, which maps names to tensors")
     return {name.removeprefix("module."): value for name, value in found.items()}
 
 
 def load_into(
     module: nn.Module, weights: Mapping[str, torch.Tensor], *, unused: str, origin: str
 ) -> None:
-    """Put weights into a network, which may have been made on the device "meta", without any.
+    """Load weights into a network, which may have been built without any on the device "meta".
 
-    Those of the layer `unused` may be missing or there in vain.
+    Weights of the layer `unused` are ignored and may be missing.
     """
     wanted = module.state_dict()
     given = {name: value for name, value in weights.items() if not name.startswith(f"{unused}.")}
     problems = [f"{name} is missing" for name in wanted if name not in given]
-    problems += [f"{name} is not of this network" for name in given if name not in wanted]
+    problems += [f"{name} does not belong to this network" for name in given if name not in wanted]
     problems += [
         f"{name} has shape {tuple(given[name].shape)} instead of {tuple(wanted[name].shape)}"
         for name in wanted
         if name in given and given[name].shape != wanted[name].shape
     ]
     if problems:
-        more = f", and {len(problems) - 3} more such" if len(problems) > 3 else ""
+        more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
         raise WeightsError(
-            f"{origin}: these weights are of another network: {'; '.join(problems[:3])}{more}"
+            f"{origin}: these weights belong to another network: {'; '.join(problems[:3])}{more}"
         )
     module.load_state_dict(
         {name: value.to(wanted[name].dtype) for name, value in given.items()}, assign=True

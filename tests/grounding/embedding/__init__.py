@@ -1,0 +1,1 @@
+"""Tests of covariances, CCA and stacked embeddings."""

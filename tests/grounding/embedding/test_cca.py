@@ -329,7 +329,7 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ArrayFileError, match="is missing"):
         Covariances.read(tmp_path / "none.npz")
     (tmp_path / "text.npz").write_text("not an archive")
-    with pytest.raises(ArrayFileError, match="no file of arrays"):
+    with pytest.raises(ArrayFileError, match="not a file of arrays"):
         Covariances.read(tmp_path / "text.npz")
     write_arrays(tmp_path / "other.npz", {"count": numpy.array(3)})
     with pytest.raises(ArrayFileError, match="no array mean_x"):
@@ -353,7 +353,7 @@ def test_what_cannot_work_is_said_in_plain_words() -> None:
         gather([(x, y), (x[:, :3], y)])
     with pytest.raises(ValueError, match="cannot be added"):
         gather([(x, y)]) + gather([(flat, y)])
-    with pytest.raises(ValueError, match="among pairs 1 to 200 a feature holds something"):
+    with pytest.raises(ValueError, match="a feature in pairs 1 to 200 contains a value"):
         gather([(numpy.where(x == x[3, 3], numpy.nan, x), y)])
     with pytest.raises(ValueError, match="no pair was added"):
         CovarianceSum().result()

@@ -165,7 +165,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
         RegionPhraseDistances(scene.regions, scene.phrases, [1, 0])
     with pytest.raises(ValueError, match="have 2 phrases, but"):
         RegionPhraseDistances(scene.regions, scene.phrases, [1, 1])
-    with pytest.raises(ValueError, match="cannot be weighed"):
+    with pytest.raises(ValueError, match="cannot be weighted"):
         WeightedDistances(
             ImageSentenceDistances(scene.images, scene.sentences),
             ImageSentenceDistances(scene.images, scene.sentences[:3]),

@@ -126,7 +126,9 @@ def test_paired_comparison_sees_what_two_intervals_cannot() -> None:
     better = numpy.where(random.random(300) < 0.08, 1, ranks)
     difference, interval, p = paired_difference(better, ranks, list(range(300)), 5)
     assert difference > 2
-    assert interval.low > 0
+    assert 0 < interval.low < difference < interval.high
+    _, narrow, _ = paired_difference(better, ranks, list(range(300)), 5, level=0.5)
+    assert interval.low < narrow.low < difference < narrow.high < interval.high
     assert p < 0.05
     own, other = bootstrap(better, list(range(300))), bootstrap(ranks, list(range(300)))
     assert own["r5"].low < other["r5"].high

@@ -1,0 +1,1 @@
+"""Tests of the feature store and of extraction into it."""

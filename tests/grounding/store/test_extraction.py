@@ -290,5 +290,5 @@ def test_progress_counts_every_item(setting: Setting) -> None:
 
 
 def test_an_unknown_crop_policy_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ExtractionError, match="no crop policy “nine”; there are ten, centre"):
+    with pytest.raises(ExtractionError, match="unknown crop policy “nine”; choose one of ten"):
         open_store(tmp_path, BACKBONE, "nine", "float32")

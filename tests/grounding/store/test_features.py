@@ -135,7 +135,7 @@ def test_a_damaged_shard_is_refused_with_what_to_do(tmp_path: Path, cut: int) ->
     put(store, "one", [key("a")], np.ones((1, 2)))
     path = store.shard_path("one")
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(StoreError, match=r"one\.shard: this is no whole shard .* delete it"):
+    with pytest.raises(StoreError, match=r"one\.shard: .* is damaged; delete it"):
         store.refresh()
 
 

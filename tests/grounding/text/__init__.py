@@ -1,0 +1,1 @@
+"""Tests of word vectors, features of captions, relations and training pairs."""

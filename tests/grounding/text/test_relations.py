@@ -17,10 +17,10 @@ from grounding.pipeline.text.pairs import (
     resample,
     sentence_phrases,
 )
+from grounding.pipeline.text.relation_finders import relation_finder
 from grounding.pipeline.text.relations import (
     Relation,
     RelationFinder,
-    relation_finder,
     relation_tokens,
 )
 from grounding.pipeline.vision.regions import gold_regions
@@ -146,6 +146,11 @@ def test_the_grammar_takes_any_sentence(sentence: Sentence) -> None:
         assert not inside.intersection(relation.words)
 
 
+def test_the_grammar_ends_a_last_clause_at_its_first_sign() -> None:
+    text = "[/EN#1/people A man] is sitting , reading and waiting ."
+    assert phrases(relation_finder("grammar"), text) == ["A man is sitting"]
+
+
 def test_odd_sentences_have_no_relations(find: RelationFinder) -> None:
     odd = ((), (".",), ("and",), ("dog", "dog"), ("of", "of", "of"), ("#", "/EN#1/", "-LRB-"))
     for tokens in odd:
@@ -153,7 +158,7 @@ def test_odd_sentences_have_no_relations(find: RelationFinder) -> None:
 
 
 def test_there_is_no_third_way() -> None:
-    with pytest.raises(ValueError, match="there are: parser, grammar"):
+    with pytest.raises(ValueError, match="choose parser or grammar"):
         relation_finder("guess")
 
 
@@ -175,7 +180,7 @@ def test_mentions_are_paired_with_the_box_round_their_boxes() -> None:
 
 
 def test_relations_are_paired_with_the_box_round_both(find: RelationFinder) -> None:
-    """The field has no box, so nobody knows where "a dog in a field" is."""
+    """The field has no box, so the region of "a dog in a field" is unknown."""
     pairs = {pair.phrase: pair.box for pair in relation_pairs(example_image(), find)}
     assert pairs == {
         "a dog barking": Rect(10, 10, 90, 60),

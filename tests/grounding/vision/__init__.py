@@ -1,0 +1,1 @@
+"""Tests of photos, crops, proposals and backbones."""

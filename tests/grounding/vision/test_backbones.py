@@ -150,7 +150,7 @@ def test_the_name_changes_with_the_weights_and_with_the_input() -> None:
 
 
 class Malicious:
-    """What a pickle can do to whoever loads it."""
+    """A pickle that runs a program when it is loaded."""
 
     def __init__(self, target: Path) -> None:
         self.target = target
@@ -182,21 +182,30 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, name: str, content: byte
 
 def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
     torch.save({"features.0.weight": torch.zeros(3)}, tmp_path / "weights.pth")
-    with pytest.raises(WeightsError, match=r"weights\.pth: these weights are of another network"):
+    with pytest.raises(WeightsError, match=r"weights\.pth: these weights belong to another"):
         load_backbone("efficientnet-lite0", tmp_path / "weights.pth")
     torch.save([torch.zeros(3)], tmp_path / "weights.pth")
-    with pytest.raises(WeightsError, match="this is no state dict"):
+    with pytest.raises(WeightsError, match="not a state dict"):
         load_backbone("efficientnet-lite0", tmp_path / "weights.pth")
-    with pytest.raises(WeightsError, match="there is no such file of weights"):
+    with pytest.raises(WeightsError, match="the file of weights does not exist"):
         load_backbone("efficientnet-lite0", tmp_path / "nothing.pth")
 
 
 def test_networks_that_do_not_exist_or_do_not_fit_are_refused() -> None:
-    with pytest.raises(WeightsError, match="there is no backbone “vgg61”"):
+    with pytest.raises(WeightsError, match="unknown backbone “vgg61”"):
         load_backbone("vgg61")
-    with pytest.raises(WeightsError, match="squeezenet1_0: it has no last linear layer"):
+    with pytest.raises(WeightsError, match="squeezenet1_0: it has no linear layer at the end"):
         load_backbone("squeezenet1_0")
 
 
 def test_a_device_is_chosen() -> None:
     assert choose_device() in ("cuda", "mps", "cpu")
+
+
+def test_pixels_are_normalised_as_imagenets_unless_told_otherwise() -> None:
+    """Mean and standard deviation of ImageNet's colours, as torchvision's networks expect."""
+    backbone = Backbone("plain", nn.AdaptiveAvgPool2d(1), dimensions=3, side=4, device="cpu")
+    crops = np.stack([np.full((4, 4, 3), value, np.uint8) for value in (0, 255)])
+    black, white = backbone.features(crops)
+    np.testing.assert_allclose(black, [-2.1179, -2.0357, -1.8044], atol=1e-3)
+    np.testing.assert_allclose(white, [2.2489, 2.4286, 2.6400], atol=1e-3)

@@ -1,4 +1,4 @@
-"""Photos: found by id, hashed once, decoded as browsers show them; what is none is said so."""
+"""Photos: found by id, hashed once, decoded as browsers show them; other files are refused."""
 
 import os
 from pathlib import Path
@@ -52,6 +52,19 @@ def test_what_other_releases_showed_stays_in_the_table(tmp_path: Path) -> None:
     assert sorted(photo_table(tmp_path / "store")) == NAMES
 
 
+def test_a_table_may_be_as_large_as_the_limit_and_no_larger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, folder = make_release(tmp_path, 1)
+    found, _ = find_photos(tmp_path / "store", folder, NAMES[:1])
+    size = (tmp_path / "store" / "photos.json").stat().st_size
+    monkeypatch.setattr(module, "LARGEST_TABLE", size)
+    assert photo_table(tmp_path / "store") == found
+    monkeypatch.setattr(module, "LARGEST_TABLE", size - 1)
+    with pytest.raises(PhotoError, match="it is too large"):
+        photo_table(tmp_path / "store")
+
+
 def test_a_missing_photo_is_a_problem_not_an_error(tmp_path: Path) -> None:
     _, folder = make_release(tmp_path, 2)
     (folder / "image-000.jpg").rename(folder / "image-000.JPEG")
@@ -59,8 +72,8 @@ def test_a_missing_photo_is_a_problem_not_an_error(tmp_path: Path) -> None:
     found, problems = find_photos(tmp_path / "store", folder, [*NAMES, "image-003"])
     assert found["image-000"].name == "image-000.JPEG"
     assert "image-002.png: cannot be read" in problems["image-002"]
-    assert "there is no photo image-003 with the ending .jpg" in problems["image-003"]
-    with pytest.raises(PhotoError, match="there is no such folder of photos"):
+    assert "there is no photo image-003 with the extension .jpg" in problems["image-003"]
+    with pytest.raises(PhotoError, match="the folder of photos does not exist"):
         find_photos(tmp_path / "store", tmp_path / "nowhere", NAMES)
 
 
@@ -147,7 +160,7 @@ def test_a_photo_that_changed_is_not_taken_for_what_it_was(tmp_path: Path) -> No
     expected = found["image-000"].sha256
     assert read_photo(folder, "image-000.jpg", expected).size == (400, 300)
     picture(9).save(folder / "image-000.jpg")
-    with pytest.raises(PhotoGone, match="has changed meanwhile"):
+    with pytest.raises(PhotoGone, match="has changed during the run"):
         read_photo(folder, "image-000.jpg", expected)
     os.unlink(folder / "image-000.jpg")
     with pytest.raises(PhotoGone, match="No such file"):

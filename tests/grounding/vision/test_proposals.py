@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from grounding.pipeline.boxes import Rect
+from grounding.pipeline.vision import proposals as module
 from grounding.pipeline.vision.photos import find_photos
 from grounding.pipeline.vision.proposals import (
     EdgeBoxes,
@@ -80,6 +81,17 @@ def test_boxes_lie_in_the_photo_and_find_its_things(size: tuple[int, int]) -> No
     assert any(max(abs(a - b) for a, b in zip(box, thing, strict=True)) < slack for box in boxes)
 
 
+def test_only_photos_longer_than_1000_pixels_are_made_smaller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole, longer = picture(3, (1000, 600)), picture(3, (1004, 600))
+    boxes = [EdgeBoxes(20).propose(photo) for photo in (whole, longer)]
+    monkeypatch.setattr(module, "LONGEST_SIDE", 10_000)
+    unchanged = [EdgeBoxes(20).propose(photo) for photo in (whole, longer)]
+    assert boxes[0] == unchanged[0]
+    assert boxes[1] != unchanged[1]
+
+
 def test_proposals_are_kept_on_disk(tmp_path: Path) -> None:
     _, folder = make_release(tmp_path, 3)
     (folder / "image-002.jpg").write_bytes(b"\xff\xd8\xff nothing")
@@ -118,7 +130,7 @@ def test_the_edges_of_a_model_are_used_where_one_is_given(tmp_path: Path) -> Non
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.yml.gz").write_bytes(b"nothing")
-    with pytest.raises(ProposalError, match=r"model\.yml\.gz: this is no structured-edge model"):
+    with pytest.raises(ProposalError, match=r"model\.yml\.gz: not a structured-edge model"):
         EdgeBoxes(10, tmp_path / "model.yml.gz")
     with pytest.raises(ProposalError, match="0 proposals"):
         EdgeBoxes(0)
@@ -152,8 +164,8 @@ def test_boxes_of_a_file_keep_their_order(tmp_path: Path) -> None:
     ("name", "text", "why"),
     [
         ("b.csv", "image,x0,y0\n", "line 1: the header lacks x1, y1"),
-        ("b.csv", "image,x0,y0,x1,y1\na,1,2,3,4\na,1,2,x,4\n", "line 3: x0, y0, x1 and y1 are"),
-        ("b.csv", "image,x0,y0,x1,y1\na,1,2,3\n", "line 2: x0, y0, x1 and y1 are"),
+        ("b.csv", "image,x0,y0,x1,y1\na,1,2,3,4\na,1,2,x,4\n", "line 3: x0, y0, x1 and y1 are not"),
+        ("b.csv", "image,x0,y0,x1,y1\na,1,2,3\n", "line 2: x0, y0, x1 and y1 are not"),
         ("b.csv", "image,x0,y0,x1,y1\na,5,2,3,4\n", "line 2: the box ends before"),
         ("b.csv", "image,x0,y0,x1,y1\na,0,2,3,4\n", "line 2: pixels are counted from 1"),
         ("b.jsonl", '{"image":"a","boxes":[[1,2,3]]}', "line 1: "),
