@@ -26,7 +26,7 @@ from marketplace.selectors.work import holder_find
 from marketplace.site.access import account_of
 from marketplace.site.frames import proof_for, question_of, submit_to, token_read
 from marketplace.site.htmlpage import page_for_frame
-from marketplace.site.policy import HEADER, HTML_QUESTION_POLICY, allow_framing
+from marketplace.site.policy import allow_framing, confine_html
 
 # Larger than any form that people fill in.
 MAX_BYTES = 2_000_000
@@ -156,6 +156,6 @@ def question(request: HttpRequest, token: str) -> HttpResponse:
         crowd_script=request.build_absolute_uri(static("marketplace/crowd-form.js")),
     )
     response = HttpResponse(html, content_type="text/html; charset=utf-8")
-    response.headers[HEADER] = HTML_QUESTION_POLICY
+    confine_html(response)
     response.headers["Cache-Control"] = "no-store"
     return response
