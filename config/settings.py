@@ -90,7 +90,9 @@ STATIC_URL = "/static/"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 # The task pages' script and style, as `npm run build` leaves them.
 TASK_PAGES_BUILT = BASE_DIR / "frontend" / "dist"
-STATICFILES_DIRS = [TASK_PAGES_BUILT] if TASK_PAGES_BUILT.is_dir() else []
+STATICFILES_DIRS = [BASE_DIR / "common" / "static"]
+if TASK_PAGES_BUILT.is_dir():
+    STATICFILES_DIRS.append(TASK_PAGES_BUILT)
 # Outside production nobody runs collectstatic: files are served from where they are written.
 WHITENOISE_USE_FINDERS = not PRODUCTION
 
