@@ -9,7 +9,7 @@ ROUNDS = 4
 
 
 def number_hide(number: int) -> str:
-    """Return the name of a number from 0 up to 2⁶⁴. It stays the same as long as the secret key does.
+    """Return the name of a number from 0 up to 2⁶⁴; it changes only with the secret key.
 
     Names must still be signed, because every name stands for some number.
     """

@@ -1,4 +1,4 @@
-"""Words that anybody would try first at a site of this kind: no password is made of them."""
+"""Words that an attacker would try first on a site of this kind, and no password may rest on."""
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
@@ -25,4 +25,4 @@ class ContextWordsValidator:
 
     def get_help_text(self) -> str:
         """Return the rule in words."""
-        return "Your password can’t be little more than a word that belongs to this site."
+        return "Your password is too close to a word that is easy to guess for this site."

@@ -68,5 +68,5 @@ def wait_in_words(seconds: int, *, is_known: bool) -> str:
     minutes = -(-seconds // 60)
     again = f"Please try again in {minutes} {'minute' if minutes == 1 else 'minutes'}"
     if not is_known:
-        again += ", or use a browser in which you have signed in before"
-    return f"Too many failed attempts to sign in. {again}."
+        again += ", or use a browser where you have signed in before"
+    return f"Too many failed sign-in attempts. {again}."

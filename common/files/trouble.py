@@ -1,4 +1,4 @@
-"""What to tell people when a disk refuses to take something: the file, why, and what helps."""
+"""What to tell people when a file cannot be written: which file, why, and what to do."""
 
 import errno
 import sqlite3
@@ -20,19 +20,19 @@ _FULL = {
 _REFUSED = {
     errno.EROFS: "the disk is mounted read-only. Mount it for writing, or choose another place.",
     errno.EACCES: (
-        "this account has no permission to use it. Give the account that runs Chainbox the right "
-        "to read and write it, or choose another place."
+        "permission denied. Give the account that runs Chainbox permission to read and write it, "
+        "or choose another place."
     ),
 }
 _REFUSED[errno.EPERM] = _REFUSED[errno.EACCES]
-_DATABASE_FULL = f"The disk of the database is full. {_FREE}"
+_DATABASE_FULL = f"The database's disk is full. {_FREE}"
 _DATABASE_FAILS = (
-    "The disk of the database is full, or fails. Free some space on it, or check it, and try "
-    "again; nothing half-written was kept."
+    "The database's disk is full or failing. Free some space on it or check it, then try again. "
+    "Nothing half-written was kept."
 )
 _DATABASE_READ_ONLY = (
-    "The database's file or its folder cannot be written to. Give the account that runs Chainbox "
-    "the right to, and try again."
+    "The database's file or folder is not writable. Give the account that runs Chainbox write "
+    "permission, then try again."
 )
 # PostgreSQL's own code for it, as psycopg2 gives it.
 _POSTGRESQL_FULL = "53100"

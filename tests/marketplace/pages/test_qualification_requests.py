@@ -110,7 +110,7 @@ def test_without_a_key_the_answers_wait(worker: Worker) -> None:
 def test_answers_come_in_time_or_not_at_all(worker: Worker) -> None:
     kind = with_test(answer_key=KEY, retry_delay=3600)
     fields = [(field, "left") for field in FIELDS]
-    with pytest.raises(WorkRefusedError, match="not begun"):
+    with pytest.raises(WorkRefusedError, match="have not started this test"):
         qualification_request(qualification_type=kind, worker=worker, fields=fields)
     attempt_start(qualification_type=kind, worker=worker)
     earlier(seconds=61)
@@ -130,13 +130,13 @@ def test_answers_come_in_time_or_not_at_all(worker: Worker) -> None:
 
 def test_what_is_not_offered_cannot_be_asked_for(worker: Worker) -> None:
     asleep = make_type(is_active=False)
-    with pytest.raises(WorkRefusedError, match="not offered"):
+    with pytest.raises(WorkRefusedError, match="not available right now"):
         qualification_request(qualification_type=asleep, worker=worker)
     kind = with_test()
     attempt_start(qualification_type=kind, worker=worker)
     QualificationType.objects.filter(pk=kind.pk).update(is_active=False)
     fields = [(field, "left") for field in FIELDS]
-    with pytest.raises(WorkRefusedError, match="not offered"):
+    with pytest.raises(WorkRefusedError, match="not available right now"):
         qualification_request(qualification_type=kind, worker=worker, fields=fields)
     with pytest.raises(WorkRefusedError, match="no test"):
         attempt_start(qualification_type=asleep, worker=worker)
