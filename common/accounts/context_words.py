@@ -1,4 +1,4 @@
-"""Words that an attacker would try first on a site of this kind, and no password may rest on."""
+"""Words that an attacker would try first on this site; a password must be more than one of them."""
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
@@ -8,7 +8,7 @@ CONTEXT_WORDS = (
     *("chainbox", "flickr30k", "flickr", "mturk", "mechanicalturk", "annotation", "annotator"),
     *("marketplace", "requester", "researcher", "reviewer", "worker", "grounding", "password"),
 )
-# What is left besides such a word is what an attacker has to guess.
+# An attacker has to guess only the characters besides such a word.
 LEAST_BESIDES = 6
 
 

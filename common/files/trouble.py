@@ -39,9 +39,9 @@ _POSTGRESQL_FULL = "53100"
 
 
 def disk_trouble(error: BaseException | None) -> str | None:
-    """Return in plain words what a disk refused and what helps; None if that is not the matter.
+    """Return in plain words why a disk refused and what to do; None for any other error.
 
-    Looks at the error and at what caused it.
+    Looks at the error and its causes.
     """
     while error is not None:
         words = _file_trouble(error) if isinstance(error, OSError) else _database_trouble(error)
@@ -52,7 +52,7 @@ def disk_trouble(error: BaseException | None) -> str | None:
 
 
 def error_words(error: OSError) -> str:
-    """Return any error of a file in words that end with a full stop: the file, then why."""
+    """Return a file error as a sentence: the file, then the reason."""
     return disk_trouble(error) or _with_name(error, f"{error.strerror or error}.")
 
 
@@ -79,7 +79,7 @@ def _file_trouble(error: OSError) -> str | None:
 
 def _database_trouble(error: BaseException) -> str | None:
     if isinstance(error, sqlite3.Error):
-        # The lowest byte is the kind; the others say more about it.
+        # The lowest byte is the kind of error; the others give details.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
             return _DATABASE_FULL
