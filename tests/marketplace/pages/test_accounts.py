@@ -63,7 +63,7 @@ def test_signing_up_makes_a_worker_who_has_agreed(client: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"agrees": ""}, "without agreeing"),
+        ({"agrees": ""}, "must agree to the terms"),
         ({"password_again": "another horse 77"}, "passwords differ"),
         ({"password": "short", "password_again": "short"}, "too short"),
         ({"country": "XX"}, "XX is not one of the available choices"),

@@ -60,7 +60,7 @@ def test_granted_to_who_asks(worker: Worker) -> None:
     outcome = qualification_request(qualification_type=kind, worker=worker)
     assert (outcome.is_granted, outcome.value) == (True, 0)
     assert value_of(worker) == 0
-    with pytest.raises(WorkRefusedError, match="You have this qualification"):
+    with pytest.raises(WorkRefusedError, match="You already have this qualification"):
         qualification_request(qualification_type=kind, worker=worker)
 
 
@@ -70,7 +70,7 @@ def test_without_a_test_the_requester_decides(worker: Worker) -> None:
     outcome = qualification_request(qualification_type=kind, worker=worker)
     assert outcome.request.status == QualificationRequest.PENDING
     assert value_of(worker) is None
-    with pytest.raises(WorkRefusedError, match="waiting for the requester"):
+    with pytest.raises(WorkRefusedError, match="has not decided on your request"):
         qualification_request(qualification_type=kind, worker=worker)
     QualificationRequest.objects.update(status=QualificationRequest.REJECTED)
     with pytest.raises(WorkRefusedError, match="only once"):

@@ -321,7 +321,7 @@ def test_no_play_money_in_production(settings: Settings) -> None:
     settings.PRODUCTION = True
     assert crowd_environment("127.0.0.1", 8000, {})["CHAINBOX_CROWD_KEY_ID"]
     assert not Account.objects.filter(kind=AccountKind.AVAILABLE, balance__gt=0).exists()
-    with pytest.raises(ImproperlyConfigured, match="not in production"):
+    with pytest.raises(ImproperlyConfigured, match="production mode does not create them"):
         demo_worker_ensure()
 
 
