@@ -1,1 +1,1 @@
-"""What the applications share: small things that belong to none of them."""
+"""What the applications share: code that belongs to none of them."""

@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 def cached(key: str, kind: type[T], make: Callable[[], T], *, seconds: int) -> T:
-    """Return what the cache holds under `key`, or make it and keep it for so long.
+    """Return the cached value of `key`, or make it and keep it for that long.
 
-    It is kept as JSON and checked against its type when it is read: what somebody else wrote
-    there, or an older version of the program, is made anew.
+    It is stored as JSON and checked against its type when read. A value that somebody else or an
+    older version wrote there is made again.
     """
     found = cache.get(key)
     if isinstance(found, str):
@@ -30,14 +30,14 @@ def cached(key: str, kind: type[T], make: Callable[[], T], *, seconds: int) -> T
 
 
 class JSONSerializer:
-    """Values as JSON: reading them runs no code, whoever has written them."""
+    """Values as JSON: reading them never runs code, no matter who wrote them."""
 
     def dumps(self, obj: Any) -> bytes:
         """Return the value as text; whole numbers as Redis itself counts them."""
         return msgspec.json.encode(obj)
 
     def loads(self, data: Any) -> Any:
-        """Return the value; what is no JSON counts as nothing."""
+        """Return the value; None if it is not JSON."""
         try:
             return msgspec.json.decode(data)
         except msgspec.DecodeError:
@@ -45,7 +45,7 @@ class JSONSerializer:
 
 
 class TolerantRedisClient(RedisCacheClient):
-    """Talks to Redis; while that is away it finds nothing and keeps nothing."""
+    """Talks to Redis; while Redis is away, it finds and stores nothing."""
 
     def __init__(self, servers: list[str], **options: Any) -> None:
         super().__init__(servers, serializer=JSONSerializer, **connection_options() | options)
@@ -74,7 +74,7 @@ class TolerantRedisClient(RedisCacheClient):
         return _tried(False, super().has_key, key)
 
     def incr(self, key: Any, delta: int) -> int:
-        """Count up; a number that cannot be reached is one that is not there."""
+        """Count up; while Redis is away, the number does not exist."""
         found = _tried(None, super().incr, key, delta)
         if found is None:
             raise ValueError(f"Key {key!r} not found.")
@@ -91,7 +91,7 @@ class TolerantRedisClient(RedisCacheClient):
 
 
 class TolerantRedisCache(RedisCache):
-    """Django's cache in Redis, which nobody has to wait for."""
+    """Django's cache in Redis, without waiting while Redis is away."""
 
     _class: type[RedisCacheClient]
 

@@ -1,17 +1,17 @@
-"""Numbers of ours in addresses: a name that stands for a number and tells nothing about it."""
+"""Opaque names for numbers that appear in addresses: a name reveals nothing about its number."""
 
 from django.utils.crypto import salted_hmac
 
 HALF = 32
-# From four rounds on, nobody without the key can tell such a shuffle of all numbers (a Feistel
-# network) from one by lot.
+# With four rounds or more, nobody without the key can tell this permutation of all numbers (a
+# Feistel network) from a random one.
 ROUNDS = 4
 
 
 def number_hide(number: int) -> str:
-    """Return the name of a number from 0 up to 2⁶⁴: always the same, while the secret key is.
+    """Return the name of a number from 0 up to 2⁶⁴; it changes only with the secret key.
 
-    Names must still be signed: every name stands for some number.
+    Names must still be signed, because every name stands for some number.
     """
     left, right = divmod(number, 1 << HALF)
     for turn in range(ROUNDS):
@@ -20,7 +20,7 @@ def number_hide(number: int) -> str:
 
 
 def number_reveal(name: str) -> int:
-    """Return the number that a name stands for; ValueError if it is no name at all."""
+    """Return the number that a name stands for; ValueError if it is not a name."""
     left, right = divmod(int(name, 16), 1 << HALF)
     for turn in reversed(range(ROUNDS)):
         left, right = right ^ _scramble(left, turn), left

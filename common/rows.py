@@ -1,4 +1,4 @@
-"""Rows of a database, one at a time."""
+"""Single database rows."""
 
 from typing import Any, TypeVar
 
@@ -10,7 +10,7 @@ Row = TypeVar("Row")
 def only_row(rows: QuerySet[Any, Row]) -> Row | None:
     """Return the row of a query that can find one at most; None if it finds none.
 
-    Unlike `first()` it asks for no order. An order costs: Django compares every column that it
-    selects with every column that it sorts by, which for a wide row takes longer than the query.
+    Unlike `first()` it does not sort. To add an order, Django compares every selected column with
+    every column it sorts by, which for a wide row takes longer than the query itself.
     """
     return next(iter(rows[:1]), None)

@@ -1,4 +1,4 @@
-"""Waking Celery's workers. The database says what is due; a lost message costs time only."""
+"""Waking Celery's workers. What is due is in the database, so a lost message only costs time."""
 
 import logging
 
@@ -12,18 +12,17 @@ log = logging.getLogger(__name__)
 
 
 def wake(task: str) -> None:
-    """Have a task of that name run soon after this transaction; the sweeper runs it anyway."""
+    """Run the task soon after this transaction commits; the scheduler runs it later anyway."""
     transaction.on_commit(lambda: wake_now(task))
 
 
 def wake_now(task: str) -> None:
-    """Have it run without waiting for any transaction."""
-    # Celery tries a broker that is away for six seconds; whoever comes by should not wait for that.
+    """Run the task soon, without waiting for a transaction."""
+    # Celery retries a broker that is down for six seconds. Nobody should wait for that.
     if redis_is_away():
         return
     try:
-        # No answer is waited for.
         current_app.send_task(task, retry=False, expires=60)
     except (OperationalError, *REDIS_ERRORS) as error:
         outage.note(error)
-        log.warning("%s was not woken, and waits for its turn: %s", task, error)
+        log.warning("%s was not woken; it runs at its next scheduled time: %s", task, error)

@@ -1,4 +1,4 @@
-"""What the site writes is for the account that runs it, not for everybody on the machine."""
+"""The site's files are for the account that runs it, not for everybody on the machine."""
 
 import os
 import stat

@@ -19,18 +19,18 @@ from common.files.trouble import trouble_told
 
 STOP_SECONDS = 10
 START_SECONDS = 60
-# Somebody who tries the site wants to see what to open, and what goes wrong; not every request.
+# Somebody who tries the site needs the addresses and the errors, not a line for every request.
 LEVEL = "WARNING"
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TALKING = ("DEBUG", "INFO")
-# Nor is one made here: what is stored under one key, as workers' hashed names, is lost with it.
+# We make no key here: data stored under a key, such as workers' hashed names, is lost with it.
 PUBLIC_KEY = """\
-With HOST={host} others can reach the site, but its secret key is the one in the source code.
-With that key anybody can forge sign-ins, tickets and addresses of photos. Nothing was started.
-Make a key of your own,
+With HOST={host} others can reach the site, but its secret key is the public one from the source
+code. With that key anybody can forge sign-ins, tickets and photo addresses. Nothing was started.
+Make your own key,
   python3 -c "import secrets; print(secrets.token_urlsafe(64))"
-set it as SECRET_KEY, now and whenever you start this site, and list the site's host names in
-ALLOWED_HOSTS. What the old key signed is then no longer valid: open sittings, access keys."""
+set it as SECRET_KEY every time you start this site, and list the site's host names in
+ALLOWED_HOSTS. Open sittings and access keys that the old key signed become invalid."""
 
 
 class Child(NamedTuple):
@@ -42,7 +42,7 @@ class Child(NamedTuple):
 
 
 def commands(level: str) -> dict[str, list[str]]:
-    """Return the command line of each process; `level` is how much they tell."""
+    """Return the command line of each process; `level` is their log level."""
     python = sys.executable
     quiet = () if level in TALKING else ("--quiet",)
     celery = [python, "-m", "celery", "--app=config", *quiet]
@@ -138,8 +138,8 @@ def site_answers(host: str, port: int) -> bool:
 def announcement(host: str, port: int, crowd: str, level: str = LEVEL) -> str:
     """Return what to open and how to sign in.
 
-    Creates the demo accounts if they are missing, but only where nobody else can reach them.
-    Elsewhere those that an earlier run has made get passwords that nobody knows yet.
+    Creates missing demo accounts, but only where nobody else can reach the site. Elsewhere demo
+    accounts from an earlier run get new passwords.
     """
     from config.demo.accounts import DEMO_ACCOUNTS, demo_accounts_close, ensure_demo_accounts
     from config.demo.marketplace import DEMO_WORKER, demo_worker_ensure, local_address
@@ -152,7 +152,7 @@ def announcement(host: str, port: int, crowd: str, level: str = LEVEL) -> str:
         for account in [*ensure_demo_accounts(), *([worker] if worker else [])]:
             lines.append(f"  Account {account.username} / {account.password}: {account.purpose}")
     else:
-        lines.append("  Others can reach it, so there are no accounts with public passwords.")
+        lines.append("  Others can reach this site, so no account has a public password.")
         for account in demo_accounts_close([*DEMO_ACCOUNTS, DEMO_WORKER]):
             lines.append(f"  Account {account.username} has a new password: {account.password}")
         lines.append(
@@ -160,7 +160,7 @@ def announcement(host: str, port: int, crowd: str, level: str = LEVEL) -> str:
         )
     lines.append(f"  HITs are published on {crowd}.")
     if level not in TALKING:
-        lines.append("  From here on only what goes wrong is told; more: CHAINBOX_LOG_LEVEL=INFO")
+        lines.append("  From here on you see only problems. For more: CHAINBOX_LOG_LEVEL=INFO")
     return "\n".join([*lines, "  Stop with Ctrl-C.", ""])
 
 
@@ -174,14 +174,14 @@ def key_is_public(host: str) -> bool:
 
 
 def crowd_connect(host: str, port: int) -> str:
-    """Let the site publish on its own marketplace, unless another is set; say where it does."""
+    """Let the site publish on its own marketplace unless another is set; return which one."""
     from django.conf import settings
 
     from config.demo.crowd_file import crowd_file_write
     from config.demo.marketplace import REQUESTER, crowd_environment
 
     values = crowd_environment(host, port, os.environ)
-    # What is started from here inherits it; commands in another terminal read it.
+    # Our child processes inherit it; commands in another terminal read the file.
     os.environ.update(values)
     if not settings.PRODUCTION:
         crowd_file_write(settings.CHAINBOX_VAR, values)
@@ -225,28 +225,31 @@ def main() -> int:
     port = int(given)
     level = (os.environ.get("CHAINBOX_LOG_LEVEL") or LEVEL).upper()
     if level not in LEVELS:
-        print(f"CHAINBOX_LOG_LEVEL is {level!r}; it can be {', '.join(LEVELS)}.", file=sys.stderr)
+        print(
+            f"CHAINBOX_LOG_LEVEL must be one of {', '.join(LEVELS)}, not {level!r}.",
+            file=sys.stderr,
+        )
         return 1
-    # The settings read them, here and in the processes, and the web server.
+    # The settings read these here and in the child processes; so does the web server.
     os.environ |= {"CHAINBOX_LOG_LEVEL": level, "HOST": host, "PORT": str(port)}
     if key_is_public(host):
         print(PUBLIC_KEY.format(host=host), file=sys.stderr)
         return 1
     if sys.argv[1:] == ["--connect"]:
-        # What is loaded before the site starts, as the demo, may want to publish.
+        # The demo is loaded before the site starts, and publishes HITs.
         django.setup()
         crowd_connect(host, port)
         return 0
     if not port_is_free(host, port):
         print(
-            f"Port {port} on {host} is already in use, or not allowed. Stop what is using it, or "
-            f"choose another: make run PORT={port + 1 if port < 65535 else 8000}",
+            f"Port {port} on {host} is already in use or not allowed. Stop the program using it, "
+            f"or choose another port: make run PORT={port + 1 if port < 65535 else 8000}",
             file=sys.stderr,
         )
         return 1
     django.setup()
     children: list[Child] = []
-    # SIGINT as well: a shell that starts us in the background has it ignored.
+    # SIGINT too: a shell that starts us in the background makes us ignore it.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupted)
     try:

@@ -27,14 +27,14 @@ from config.connections import Application, Limits, Listener, without_body_for_h
 
 # Within the ten seconds that `make run` and Docker give a process to stop.
 STOP_SECONDS: Final = 8
-# A process whose loop has not turned for so long hangs, and is replaced.
+# A process whose loop has stood still for this long hangs, and is replaced.
 HUNG_SECONDS: Final = 60
 MOST_PROCESSES: Final = 4
-# How often we look for clients that have used up their time.
+# How often we check for clients that have run out of time.
 LOOK_SECONDS: Final = 0.5
-# What is open beside connections: database, logs, pipes, the photos being sent.
+# Files open besides connections: database, logs, pipes, photos being sent.
 OTHER_FILES: Final = 128
-# A request makes thousands of objects, nearly none in circles: the default of 700 is far too few.
+# A request makes thousands of objects with hardly any reference cycles: the default, 700, is low.
 GARBAGE_OBJECTS: Final = 20_000
 # Larger requests and replies go to temporary files while they wait.
 REQUEST_BUFFER: Final = 64 * 1024
@@ -63,12 +63,12 @@ def number(name: str) -> int:
     if not given:
         return default
     if not given.isdecimal() or int(given) < least:
-        raise SettingError(f"{name} must be a whole number from {least} on, not {given!r}.")
+        raise SettingError(f"{name} must be a whole number of at least {least}, not {given!r}.")
     return int(given)
 
 
 def limits() -> Limits:
-    """Return what the environment says of slow and large requests."""
+    """Return the environment's limits for slow and large requests."""
     return Limits(
         request_seconds=number("CHAINBOX_REQUEST_SECONDS"),
         reply_seconds=number("CHAINBOX_REPLY_SECONDS"),
@@ -107,7 +107,7 @@ def where_to_listen() -> list[str]:
 
 
 def allow_files(connections: int) -> int:
-    """Raise this process's limit of open files as far as needed; return the connections it bears.
+    """Raise this process's limit on open files as needed; return how many connections it allows.
 
     A connection may have a temporary file for its request and one for its reply.
     """
@@ -116,7 +116,7 @@ def allow_files(connections: int) -> int:
     if hard != resource.RLIM_INFINITY:
         needed = min(needed, hard)
     if soft != resource.RLIM_INFINITY and soft < needed:
-        # Some systems have a limit beyond the one they name.
+        # Some systems have a lower limit than they report.
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
             soft = needed
@@ -129,7 +129,7 @@ class BufferingWorker(Worker):
     """A Gunicorn process that serves with Waitress."""
 
     def run(self) -> None:
-        """Serve until told to stop; then finish what has begun."""
+        """Serve until told to stop; then finish open requests."""
         self.limits = limits()
         self.map: dict[int, Any] = {}
         self.next_look = 0.0
@@ -141,9 +141,9 @@ class BufferingWorker(Worker):
             self._listener(one.sock, application, adjustments)
             for one in cast("list[Any]", self.sockets)
         ]
-        # Waiting requests are ordinary, and not worth a line each.
+        # Waiting requests are normal and not worth a log line each.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-        # What Django has loaded stays: the garbage collector need not look through it again.
+        # Django's loaded modules stay, so the garbage collector need not scan them again.
         gc.collect()
         gc.freeze()
         gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
@@ -152,7 +152,7 @@ class BufferingWorker(Worker):
         self._finish()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop after what has begun, and at once notice that we should."""
+        """Stop after finishing open requests, and notice at once that we should."""
         super().handle_exit(sig, frame)
         for listener in getattr(self, "listeners", ()):
             listener.pull_trigger()
@@ -165,9 +165,9 @@ class BufferingWorker(Worker):
             outbuf_overflow=REPLY_BUFFER,
             connection_limit=allow_files(self.limits.connections),
             asyncore_use_poll=True,
-            # Who is believed about X-Forwarded-… is decided in one place, by Django's settings.
+            # Django's settings alone decide which X-Forwarded-… headers to trust.
             clear_untrusted_proxy_headers=False,
-            # Clients come and go; that is no error.
+            # A client that disconnects is not an error.
             log_socket_errors=False,
             ident=None,
         )
@@ -210,7 +210,7 @@ class BufferingWorker(Worker):
 
 
 class Server(BaseApplication):
-    """Gunicorn with our settings, and nothing read from its command line or files."""
+    """Gunicorn with our settings; it reads neither its command line nor its files."""
 
     def load_config(self) -> None:
         """Set where to listen and with how many processes."""
@@ -225,7 +225,7 @@ class Server(BaseApplication):
             "loglevel": level,
         }
         if Path("/dev/shm").is_dir():
-            # The sign of life is a file, which must not wait for a slow disk.
+            # The heartbeat is a file, and must not wait for a slow disk.
             settings["worker_tmp_dir"] = "/dev/shm"
         for name, value in settings.items():
             self.cfg.set(name, value)
@@ -236,7 +236,7 @@ class Server(BaseApplication):
 
         from config.wsgi import application
 
-        # Otherwise the first visitors would wait until all views are imported.
+        # Import all views now, so that the first visitors need not wait for it.
         assert get_resolver().url_patterns
         return application
 
@@ -244,7 +244,7 @@ class Server(BaseApplication):
 def main() -> int:
     """Serve until told to stop; 1 when a setting is wrong."""
     try:
-        # All of them here and now, for a plain message: Gunicorn and its processes would tell more.
+        # Check all of them now for a plain message: Gunicorn would print tracebacks.
         where_to_listen()
         for name in _SETTINGS:
             number(name)

@@ -40,8 +40,8 @@ MODE = os.environ.get("CHAINBOX_MODE") or "development"
 if MODE not in {"development", "production"}:
     raise ImproperlyConfigured(f"CHAINBOX_MODE must be development or production, not {MODE!r}.")
 PRODUCTION = MODE == "production"
-# Off unless asked for: error pages with source code, and a record of every SQL statement that
-# would fill the memory during an import.
+# Off by default: it shows source code on error pages, and records every SQL statement, which would
+# fill the memory during an import.
 DEBUG = flag("CHAINBOX_DEBUG", default=False) and not PRODUCTION
 
 SECRET_KEY = os.environ.get("SECRET_KEY") or DEVELOPMENT_SECRET
@@ -52,10 +52,12 @@ if not PRODUCTION and not ALLOWED_HOSTS:
     ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 if PRODUCTION:
     if SECRET_KEY == DEVELOPMENT_SECRET:
-        raise ImproperlyConfigured("Production mode needs a SECRET_KEY of its own.")
+        raise ImproperlyConfigured(
+            "Production mode needs its own SECRET_KEY: set one that is not the development key."
+        )
     if len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 5:
         raise ImproperlyConfigured(
-            "SECRET_KEY must have at least 50 characters, and not all alike, in production mode."
+            "In production mode SECRET_KEY must have at least 50 characters, 5 of them different."
         )
     if not ALLOWED_HOSTS:
         raise ImproperlyConfigured(
@@ -81,16 +83,18 @@ CHAINBOX_FEATURES = BASE_DIR / (os.environ.get("CHAINBOX_FEATURES") or CHAINBOX_
 CHAINBOX_EXPERIMENTS = CHAINBOX_VAR / "experiments"
 CHAINBOX_EXPERIMENTS_AT_ONCE = int(os.environ.get("CHAINBOX_EXPERIMENTS_AT_ONCE") or 1)
 MEDIA_URL = "/media/"
-# Photos have signed addresses that are good for no longer than this.
+# Photos have signed addresses that stay valid no longer than this.
 CHAINBOX_PHOTO_URL_SECONDS = int(os.environ.get("CHAINBOX_PHOTO_URL_SECONDS") or 7200)
-# How much memory decoding one photo may take. A hostile one must not take all that there is.
+# How much memory decoding one photo may take, so that a hostile photo cannot use it all up.
 CHAINBOX_PHOTO_MEGABYTES = int(os.environ.get("CHAINBOX_PHOTO_MEGABYTES") or 190)
 STATIC_ROOT = CHAINBOX_VAR / "static"
 STATIC_URL = "/static/"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 # The task pages' script and style, as `npm run build` leaves them.
 TASK_PAGES_BUILT = BASE_DIR / "frontend" / "dist"
-STATICFILES_DIRS = [TASK_PAGES_BUILT] if TASK_PAGES_BUILT.is_dir() else []
+STATICFILES_DIRS = [BASE_DIR / "common" / "static"]
+if TASK_PAGES_BUILT.is_dir():
+    STATICFILES_DIRS.append(TASK_PAGES_BUILT)
 # Outside production nobody runs collectstatic: files are served from where they are written.
 WHITENOISE_USE_FINDERS = not PRODUCTION
 
@@ -116,7 +120,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "common.web.csp.ContentSecurityPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # After the static files, which may be kept; before all that looks at text.
+    # After the static files, which may be cached; before everything that reads text.
     "common.web.caching.PrivatePagesMiddleware",
     "common.web.plain_text.PlainTextMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -147,7 +151,7 @@ TEMPLATES = [
 STORAGES = {
     "default": {
         "BACKEND": "config.services.file_storage.WholeFileStorage",
-        # Photos are named by their content: what is replaced is the same, or damaged.
+        # Photos are named by their content: a file that is replaced is identical or damaged.
         "OPTIONS": {"allow_overwrite": True},
     },
     "staticfiles": {
@@ -172,7 +176,7 @@ if "sqlite3" in DATABASES["default"]["ENGINE"] and DATABASES["default"]["NAME"] 
     file_private(Path(DATABASES["default"]["NAME"]))
 
 REDIS_URL = os.environ.get("REDIS_URL") or ""
-# One that all processes share: workers leave their sign of life there.
+# All processes share it: workers record there that they are alive.
 CACHES: dict[str, dict[str, Any]] = {
     "default": (
         {"BACKEND": "common.cache.TolerantRedisCache", "LOCATION": REDIS_URL}
@@ -189,8 +193,8 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(CHAINBOX_VAR / "celerybeat-schedule")
-# A task that has not been started by the time the next one comes is of no use any more. Its worker
-# tells by a clock of its own: if that one is fast, no periodic task would ever be done.
+# A task that has not started when the next one is due is dropped. Its worker decides by its own
+# clock: without the tolerance, a worker whose clock is fast would drop every periodic task.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     name: {
         "task": task,
@@ -209,17 +213,17 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         ("grounding-work", "grounding_work", 30),
     ]
 }
-# Workers and the scheduler wait for a broker that is away for as long as it takes.
+# Workers and the scheduler wait for a broker that is down, however long it takes.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any]
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
-    # Without these a Redis that takes connections and says nothing holds everybody up for ever.
+    # Without these, a Redis that accepts connections and never answers would block everything.
     CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 5}
 else:
     CELERY_BROKER_URL = "chainbox-files://localhost/"
     CELERY_BROKER_TRANSPORT_OPTIONS = prepare_folders(CHAINBOX_VAR / "broker")
-    # Remote control broadcasts to every worker, for which files are no good.
+    # Remote control broadcasts to every worker, which files cannot do.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 
 # --- Accounts --------------------------------------------------------------------------------
@@ -238,18 +242,17 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
-# How many proxies of ours stand in front: that many entries of X-Forwarded-For are believed.
+# How many of our proxies are in front: that many entries of X-Forwarded-For are trusted.
 TRUSTED_PROXIES = int(os.environ.get("CHAINBOX_TRUSTED_PROXIES") or 0)
 _BEHIND_PROXY = flag("CHAINBOX_BEHIND_PROXY", default=False)
 if TRUSTED_PROXIES < 0:
     raise ImproperlyConfigured("CHAINBOX_TRUSTED_PROXIES must be 0 or more.")
-# Otherwise the site would know everybody by the proxy's address, or believe addresses that
-# clients have made up.
+# Otherwise all visitors would seem to have the proxy's address, or clients could make up theirs.
 if PRODUCTION and (TRUSTED_PROXIES > 0) != _BEHIND_PROXY:
     raise ImproperlyConfigured(
-        "CHAINBOX_BEHIND_PROXY and CHAINBOX_TRUSTED_PROXIES do not agree. Behind a proxy set the "
-        "first to yes and the second to the number of your proxies that add to X-Forwarded-For; "
-        "without one, to no and 0."
+        "CHAINBOX_BEHIND_PROXY and CHAINBOX_TRUSTED_PROXIES do not agree. Behind a proxy, set the "
+        "first to yes and the second to the number of your proxies that add to X-Forwarded-For. "
+        "Without a proxy, set them to no and 0."
     )
 
 REST_FRAMEWORK = {
@@ -261,12 +264,12 @@ REST_FRAMEWORK = {
 
 # --- Marketplace ------------------------------------------------------------------------------
 
-# The marketplace's share of every reward and bonus. Nothing, unless it is somebody's business.
+# The marketplace's fee on every reward and bonus; none by default.
 MARKETPLACE_FEE_PERCENT = int(os.environ.get("MARKETPLACE_FEE_PERCENT") or 0)
-# Whether anybody may sign up as a worker, or only who was invited.
+# Whether anybody may sign up as a worker, or only invited people.
 MARKETPLACE_OPEN_SIGN_UP = flag("MARKETPLACE_OPEN_SIGN_UP", default=not PRODUCTION)
-# Whether notifications may go to addresses on this machine and its networks. On a site that others
-# can reach they may not: a requester could make the server call what only the server can see.
+# Whether notifications may go to addresses on this machine and its networks. Not on a site that
+# others can reach: a requester could make the server call services that only it can reach.
 MARKETPLACE_PRIVATE_WEBHOOKS = flag("MARKETPLACE_PRIVATE_WEBHOOKS", default=not PRODUCTION)
 # Where requesters reach the marketplace's API: their endpoint_url.
 MARKETPLACE_URL = (
@@ -277,7 +280,7 @@ MARKETPLACE_URL = (
 # --- Task pages --------------------------------------------------------------------------------
 
 _PORT = os.environ.get("PORT") or 8000
-# Who may show task pages in a frame and is sent their forms.
+# The origins that may show task pages in a frame and receive their forms.
 CHAINBOX_MARKETPLACE_ORIGINS = read_origins(
     "CHAINBOX_MARKETPLACE_ORIGINS",
     words("CHAINBOX_MARKETPLACE_ORIGINS")
@@ -287,7 +290,7 @@ CHAINBOX_MARKETPLACE_ORIGINS = read_origins(
         else [f"http://localhost:{_PORT}", f"http://127.0.0.1:{_PORT}"]
     ),
 )
-# Where workers' browsers reach the task pages: the beginning of the addresses in HITs.
+# Where workers' browsers reach the task pages: addresses in HITs begin with it.
 _TASK_URLS = (
     [os.environ["CHAINBOX_TASK_URL"]]
     if os.environ.get("CHAINBOX_TASK_URL")
@@ -298,28 +301,28 @@ CHAINBOX_TASK_URL = next(iter(read_origins("CHAINBOX_TASK_URL", _TASK_URLS)), ""
 # --- The crowd ---------------------------------------------------------------------------------
 
 # The marketplace that HITs are published on, as boto3 reaches it, and our access key there.
-# Without a key nothing is published, and nothing is sent.
+# Without a key nothing is published or sent.
 CHAINBOX_CROWD_ENDPOINT = os.environ.get("CHAINBOX_CROWD_ENDPOINT") or MARKETPLACE_URL
 CHAINBOX_CROWD_KEY_ID = os.environ.get("CHAINBOX_CROWD_KEY_ID") or ""
 CHAINBOX_CROWD_SECRET = os.environ.get("CHAINBOX_CROWD_SECRET") or ""
 CHAINBOX_CROWD_REGION = os.environ.get("CHAINBOX_CROWD_REGION") or "us-east-1"
-# Whether that marketplace signs a claim of acceptance into the address of every task page, as ours
-# does. "required": a page without a good claim is refused. "none": a marketplace that knows no such
-# claim; then what nobody has proven is kept short and small.
+# Whether that marketplace adds a signed claim of acceptance to the address of every task page, as
+# ours does. "required": a page without a valid claim is refused. "none": the marketplace has no
+# such claims; then what an unproven page stores is kept short and small.
 CHAINBOX_CROWD_PROOF = os.environ.get("CHAINBOX_CROWD_PROOF") or "required"
 if CHAINBOX_CROWD_PROOF not in ("required", "none"):
     raise ImproperlyConfigured(
-        f"CHAINBOX_CROWD_PROOF is {CHAINBOX_CROWD_PROOF!r}: write required or none."
+        f"CHAINBOX_CROWD_PROOF must be required or none, not {CHAINBOX_CROWD_PROOF!r}."
     )
 # Where the marketplace sends its notifications, and the secret it signs them with. Without them
-# everything is found out by asking, only later.
+# the site polls, and learns everything a little later.
 CHAINBOX_CROWD_WEBHOOK = os.environ.get("CHAINBOX_CROWD_WEBHOOK") or ""
 CHAINBOX_CROWD_WEBHOOK_SECRET = os.environ.get("CHAINBOX_CROWD_WEBHOOK_SECRET") or ""
 
 # --- Security --------------------------------------------------------------------------------
 
 SESSION_COOKIE_HTTPONLY = True
-# A week from signing in, whatever happens in between: see docs/security.md.
+# One week from signing in, active or not: see docs/security.md.
 SESSION_COOKIE_AGE = 7 * 24 * 3600
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -335,7 +338,7 @@ if PRODUCTION:
     SECURE_HSTS_INCLUDE_SUBDOMAINS = flag("CHAINBOX_HSTS_SUBDOMAINS", default=False)
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
-    # Browsers take cookies of such names only from this very host, over HTTPS.
+    # Browsers accept cookies with such names only from this host, over HTTPS.
     SESSION_COOKIE_NAME = "__Host-sessionid"
     CSRF_COOKIE_NAME = "__Host-csrftoken"
     # Only behind a proxy that always sets or strips this header; otherwise a client could forge it.
@@ -343,10 +346,10 @@ if PRODUCTION:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # The largest form is an answer of a HIT: 2,000,000 bytes. A guide may have 256 KB, which a browser
-# sends as three times that where every sign is escaped.
+# sends as three times that if every character is escaped.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
-# No form takes files. Without this, any page that reads a form would keep them on the disk first.
+# No form takes files. Without this, any page that reads a form would first write them to disk.
 DATA_UPLOAD_MAX_NUMBER_FILES = 100
 FILE_UPLOAD_HANDLERS = ["common.web.uploads.SkippingHandler"]
 

@@ -15,8 +15,8 @@ from common.redis_service import RedisState, redis_state
 logger = logging.getLogger(__name__)
 
 DISK_FULL = (
-    "Nothing was saved, because the server could not write to its disk. Please try again later. "
-    "If you run this site: its log says which file, and what to do."
+    "The server could not write to its disk, so nothing was saved. Please try again later. "
+    "If you run this site, see its log for the file and what to do."
 )
 
 
@@ -25,8 +25,8 @@ DISK_FULL = (
 def healthz(request: HttpRequest) -> HttpResponse:
     """Say whether the site can serve, for load balancers and container checks.
 
-    That depends on the database alone: 503 without it. Redis being away is told, but is no reason
-    to take the site down. Anybody may read this, so it names states and neither hosts nor errors.
+    Only the database decides: without it the answer is 503. The answer also names the state of
+    Redis, but the site works without it. Anybody may read this, so it shows no hosts or errors.
     """
     try:
         with connection.cursor() as cursor:
@@ -45,7 +45,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """Answer a request that failed unforeseen; a full disk is no secret, its files are."""
+    """Answer a request that failed unexpectedly. A full disk is reported, but not its files."""
     words = disk_trouble(sys.exc_info()[1])
     if words is None:
         return server_error(request)

@@ -1,1 +1,1 @@
-"""A self-hosted marketplace that speaks MTurk's requester API. Knows nothing of annotation."""
+"""A self-hosted marketplace with MTurk's requester API. It knows nothing of annotation."""

@@ -26,7 +26,7 @@ from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.work.guides import StageGuide
 from annotation.selectors.work.guides import consent_guide, stage_guide
 from annotation.selectors.work.sittings import campaign_find, has_consented
-from common.web.csp import HEADER, policy_text
+from common.web.csp import policy_set
 
 RETURN_IT = "You can return the HIT; that does you no harm."
 
@@ -141,7 +141,7 @@ def _nothing_here() -> HttpResponse:
 def _with_headers(response: HttpResponse) -> HttpResponse:
     """Let the marketplaces show the page in a frame and get its form; nobody else."""
     origins = " ".join(settings.CHAINBOX_MARKETPLACE_ORIGINS) or "'none'"
-    response.headers[HEADER] = policy_text(frame_ancestors=origins, form_action=origins)
+    policy_set(response, frame_ancestors=origins, form_action=origins)
     response.headers["Cache-Control"] = "no-store"
     # The examples open from a sandboxed frame: browsers refuse such a window any policy of its own.
     response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"

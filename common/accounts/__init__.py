@@ -1,1 +1,1 @@
-"""Signing in: how often passwords may be tried, and which devices are known."""
+"""Signing in: sign-in pages, limits on password attempts, known devices, and the sign-in log."""

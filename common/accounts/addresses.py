@@ -1,4 +1,4 @@
-"""The address a request comes from, as far as it can be known."""
+"""The address that a request comes from, if it can be determined."""
 
 from ipaddress import IPv6Address, ip_address, ip_network
 
@@ -7,11 +7,11 @@ from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest | None) -> str:
-    """Return the client's network address; empty if it cannot be known.
+    """Return the client's network address; empty if it is unknown.
 
-    X-Forwarded-For counts only as far as our own proxies wrote it. Where the header is there and
-    no proxy is configured, or fewer entries than proxies, all we know is the proxy: to count by
-    its address would shut out everybody behind it.
+    Only the entries of X-Forwarded-For that our own proxies wrote count. If the header is there but
+    no proxy is configured, or it has fewer entries than proxies, we know only the proxy's address.
+    Counting by that address would lock out everybody behind the proxy.
     """
     if request is None:
         return ""

@@ -4,6 +4,6 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class AdministrationConfig(AdminConfig):
-    """Has the administration ask for passwords as every other page does."""
+    """Uses our admin site, so that the administration checks passwords like all other pages."""
 
     default_site = "common.accounts.admin_site.AdministrationSite"

@@ -1,4 +1,4 @@
-"""Counting sign-in attempts, in the database: an attempt is counted before it is evaluated."""
+"""Counting sign-in attempts in the database, each before its password is checked."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -18,14 +18,14 @@ from common.accounts.rules import (
     without,
 )
 
-# Somewhat longer than attempts count, so that no row goes that still matters.
+# Somewhat longer than attempts count, so that no row is deleted that still matters.
 KEPT = timedelta(milliseconds=WINDOW_MS) + timedelta(minutes=5)
-# More than one attempt can add, so the table shrinks whenever there is something old in it.
+# More rows than one attempt can add, so the table shrinks whenever it holds old rows.
 PURGED_AT_ONCE = 20
 
 
 class Reservation(NamedTuple):
-    """An attempt that was counted, and where; or for how many seconds none may be made."""
+    """An attempt that was counted, and in which rows; or how many seconds to wait."""
 
     wait_seconds: int
     is_known: bool
@@ -37,13 +37,12 @@ Rule = Callable[[Sequence[Attempt], int], int]
 
 
 def attempt_reserve(*, name: str, address: str, is_known: bool) -> Reservation:
-    """Count an attempt for this account name, if one may be made; the caller evaluates it then.
+    """Count an attempt for this account name if it is allowed; the caller then checks the password.
 
-    `address` is empty if nobody knows it. The numbers of attempts for an address and for a name
-    that no account has are limited like any other.
+    `address` is empty if unknown. Attempts for names without an account are limited like any other.
     """
     rules = _rules(name=name, address=address, is_known=is_known)
-    # A look first: whoever has to wait changes nothing and is in nobody's way.
+    # Look first: an attempt that has to wait changes nothing and locks nothing.
     wait = _wait(rules)
     if not wait:
         wait, places = _count(rules, is_known=is_known)
@@ -55,7 +54,7 @@ def attempt_reserve(*, name: str, address: str, is_known: bool) -> Reservation:
 
 @transaction.atomic
 def attempt_forgive(reservation: Reservation) -> None:
-    """Take an attempt back: its password was right."""
+    """Remove an attempt: its password was right."""
     for key, attempt in reservation.places:
         row = SignInCount.objects.select_for_update().filter(pk=key).first()
         if row is not None:
@@ -65,9 +64,9 @@ def attempt_forgive(reservation: Reservation) -> None:
 
 @transaction.atomic
 def purge() -> None:
-    """Delete some of the rows in which nothing counts any more."""
+    """Delete some of the rows whose attempts no longer count."""
     old = SignInCount.objects.filter(touched_at__lt=Now() - KEPT).order_by("touched_at")
-    # Those that somebody is counting in are left alone, so that nobody waits for us.
+    # Rows that another process has locked are skipped, so that nobody waits for us.
     chosen = old.select_for_update(skip_locked=True).values("pk")[:PURGED_AT_ONCE]
     SignInCount.objects.filter(pk__in=chosen).delete()
 
@@ -75,7 +74,7 @@ def purge() -> None:
 def _rules(*, name: str, address: str, is_known: bool) -> list[tuple[str, Rule]]:
     """Return the rows to count in, in the order in which all processes lock them.
 
-    The address comes first: where it has to wait, invented names leave no rows behind.
+    The address comes first: if it has to wait, made-up names leave no rows behind.
     """
     rules: list[tuple[str, Rule]] = []
     if address and not is_known:
@@ -91,13 +90,13 @@ def _wait(rules: Sequence[tuple[str, Rule]]) -> int:
 
 
 class _RefusedError(Exception):
-    """Somebody else has taken the last attempt between our look and our turn."""
+    """Somebody else took the last attempt after we looked."""
 
 
 def _count(
     rules: Sequence[tuple[str, Rule]], *, is_known: bool
 ) -> tuple[int, tuple[tuple[str, Attempt], ...]]:
-    """Lock row after row, and add the attempt to each unless one of them says to wait."""
+    """Lock row after row, and add the attempt to each unless one requires a wait."""
     places = []
     wait = 0
     try:
@@ -118,8 +117,8 @@ def _count(
 
 
 def _locked(key: str) -> tuple[SignInCount, int]:
-    """Return the row, made if need be and ours until the transaction ends, and the time then."""
-    # One statement that makes or locks it: between two, the row could be purged.
+    """Return the row, created if needed and locked until the transaction ends, and the time."""
+    # One statement creates or locks it: between two statements the row could be purged.
     SignInCount.objects.bulk_create(
         [SignInCount(key=key, attempts=[], touched_at=Now())],
         update_conflicts=True,

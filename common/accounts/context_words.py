@@ -1,4 +1,4 @@
-"""Words that anybody would try first at a site of this kind: no password is made of them."""
+"""Words that an attacker would try first on this site; a password must be more than one of them."""
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
@@ -8,7 +8,7 @@ CONTEXT_WORDS = (
     *("chainbox", "flickr30k", "flickr", "mturk", "mechanicalturk", "annotation", "annotator"),
     *("marketplace", "requester", "researcher", "reviewer", "worker", "grounding", "password"),
 )
-# What is left besides such a word is what an attacker has to guess.
+# An attacker has to guess only the characters besides such a word.
 LEAST_BESIDES = 6
 
 
@@ -25,4 +25,4 @@ class ContextWordsValidator:
 
     def get_help_text(self) -> str:
         """Return the rule in words."""
-        return "Your password can’t be little more than a word that belongs to this site."
+        return "Your password is too close to a word that is easy to guess for this site."

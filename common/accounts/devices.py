@@ -1,8 +1,8 @@
-"""Known devices: a browser in which somebody has signed in keeps a signed cookie that says so.
+"""Known devices: a browser where somebody has signed in keeps a signed cookie.
 
-The cookie signs nobody in. It only tells the owner of an account from strangers who try its name,
-so that the strangers' failures do not lock out the owner. It is bound to the account's password:
-a new password makes strangers of all devices but the one it was changed on.
+The cookie signs nobody in. It only distinguishes an account's owner from strangers who try its
+name, so that their failures do not lock out the owner. It is bound to the account's password: after
+a password change only the device used for it is still known.
 """
 
 from collections.abc import Callable
@@ -16,18 +16,18 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-# In production with the prefix for which browsers take it only from this very host, over HTTPS.
+# In production with the prefix that makes browsers accept it only from this host, over HTTPS.
 COOKIE = "__Host-known_device" if settings.SESSION_COOKIE_SECURE else "known_device"
 SALT = "accounts.device"
 KEPT_SECONDS = 180 * 24 * 3600
-# Of one browser; who signs in with a sixth is a stranger to the first.
+# Accounts that one browser remembers: the sixth replaces the first.
 MOST_ACCOUNTS = 5
 
 _SIGNED_IN = "_device_signed_in"
 
 
 def device_is_known(request: HttpRequest | None, username: str) -> bool:
-    """Tell whether somebody has signed in to this account here before, with today's password."""
+    """Tell whether somebody has signed in to this account here with its current password."""
     known = _accounts(request)
     if not known:
         return False
@@ -36,13 +36,13 @@ def device_is_known(request: HttpRequest | None, username: str) -> bool:
 
 
 def device_remember(request: HttpRequest, user: User) -> None:
-    """Have the response to this request make the device known to the account."""
+    """Make the response to this request mark the device as known to the account."""
     setattr(request, _SIGNED_IN, user)
 
 
 @receiver(user_logged_in)
 def remember_at_sign_in(request: HttpRequest | None, user: User, **_: Any) -> None:
-    """Remember every device that somebody signs in with, whichever page it was on."""
+    """Remember every device that somebody signs in with, on any page."""
     if request is not None:
         device_remember(request, user)
 

@@ -1,4 +1,4 @@
-"""Forms that ask who is signed in for their password once more."""
+"""Forms that ask signed-in people for their password again."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ def own_password_clean(request: HttpRequest, user: User, password: str, *, wrong
 
 
 class ThrottledPasswordChangeForm(PasswordChangeForm):
-    """Django's form; the old password is evaluated only as often as one may sign in."""
+    """Django's form, with the same limit on attempts as signing in."""
 
     def __init__(self, user: User, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(user, *args, **kwargs)
         self.request = request
 
     def clean_old_password(self) -> str:
-        """Refuse a wrong password, or too many."""
+        """Refuse a wrong password, and too many attempts."""
         return own_password_clean(
             self.request,
             self.user,

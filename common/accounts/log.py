@@ -27,7 +27,7 @@ def signed_out(request: HttpRequest | None, user: User | None, **_: Any) -> None
 
 @receiver(user_login_failed)
 def failed(credentials: dict[str, Any], request: HttpRequest | None, **_: Any) -> None:
-    # By the hash that attempts are counted under: people type passwords where the name belongs.
+    # Only the hash used for counting: people type passwords into the name field.
     name = name_key(str(credentials.get("username") or ""))[:16]
     log.warning("a sign-in failed from %s, for the name with hash %s", _address(request), name)
 

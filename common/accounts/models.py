@@ -6,8 +6,8 @@ from django.db import models
 class SignInCount(models.Model):
     """The recent attempts for one account name, or from one address.
 
-    The key is a keyed hash: people type passwords where the name belongs, and nobody should read
-    them here. Rows that nobody has touched for a while are deleted.
+    The key is a keyed hash: people type passwords into the name field, and nobody should be able to
+    read them here. Old rows are deleted.
     """
 
     key = models.CharField(max_length=64, primary_key=True)

@@ -1,4 +1,4 @@
-"""Every check of a password: counted first, then evaluated, forgiven if it was right."""
+"""Every password check: the attempt is counted first, then checked, and forgiven if right."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _REFUSAL = "_sign_in_refusal"
 
 
 class TooManyAttemptsError(PermissionDenied):
-    """No password is evaluated now; the text says when one may be."""
+    """Too many attempts: no password is checked now. The message gives the time to wait."""
 
     def __init__(self, reservation: Reservation) -> None:
         self.wait_seconds = reservation.wait_seconds
@@ -26,7 +26,7 @@ class TooManyAttemptsError(PermissionDenied):
 
 
 class ThrottledBackend(ModelBackend):
-    """Django's accounts; a password is evaluated only if the attempt could be counted first."""
+    """Django's backend, which checks a password only if the attempt could be counted first."""
 
     def authenticate(
         self,
@@ -35,10 +35,10 @@ class ThrottledBackend(ModelBackend):
         password: str | None = None,
         **kwargs: Any,
     ) -> User | None:
-        """Check the password, or raise PermissionDenied, at which Django asks no other backend.
+        """Check the password, or raise PermissionDenied, so that Django tries no other backend.
 
-        Names that no account has are counted and evaluated like those that one has, so that
-        neither the answer nor the time it takes tells which they are.
+        Names without an account are counted and checked in the same way, so that neither the answer
+        nor its timing reveals which names exist.
         """
         name = username or ""
         reservation = attempt_reserve(
@@ -58,13 +58,13 @@ class ThrottledBackend(ModelBackend):
 
 
 def refusal_of(request: HttpRequest) -> TooManyAttemptsError | None:
-    """Return why no password was evaluated during this request; None if one was."""
+    """Return why this request's password was not checked; None if it was."""
     found = getattr(request, _REFUSAL, None)
     return found if isinstance(found, TooManyAttemptsError) else None
 
 
 def own_password_check(request: HttpRequest, user: User, password: str) -> bool:
-    """Evaluate the password of the user who is signed in, for something that asks for it again.
+    """Check the password of the signed-in user, for a page that asks for it again.
 
     Raises TooManyAttemptsError. A session is bound to the password just as a known device is, so
     strangers' failures do not keep the owner from changing the password.
@@ -83,7 +83,7 @@ def own_password_check(request: HttpRequest, user: User, password: str) -> bool:
 
 
 def with_refusal(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Give the response the status that means "wait", if no password was evaluated."""
+    """Set status 429 and Retry-After on the response if no password was checked."""
     refusal = refusal_of(request)
     if refusal is not None:
         response.status_code = 429

@@ -1,7 +1,7 @@
-"""How often passwords may be tried. Pure: times in, seconds to wait out.
+"""Limits on password attempts, as pure functions: from times to seconds to wait.
 
-Only failures stay counted: an attempt is counted before its password is evaluated, and forgiven
-if the password was right.
+An attempt is counted before its password is checked, and forgiven if the password was right. So
+only failures stay counted.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ MOST_PER_ADDRESS = 300
 
 
 class Attempt(NamedTuple):
-    """One password evaluated: when, in milliseconds since 1970, and whether by a known device."""
+    """One password check: when, in milliseconds since 1970, and whether from a known device."""
 
     at: int
     is_known: bool
@@ -27,8 +27,8 @@ class Attempt(NamedTuple):
 def still_counted(attempts: Iterable[Attempt], now: int) -> list[Attempt]:
     """Return the attempts of the last fifteen minutes.
 
-    After a clock was set back some may lie ahead. They count if they are near, and are forgotten
-    otherwise, so that nobody waits until the clock is there again.
+    After a clock was set back, some may lie in the future. They count if they are near. Others are
+    forgotten, so that nobody has to wait until the clock has caught up.
     """
     return [attempt for attempt in attempts if abs(now - attempt.at) < WINDOW_MS]
 
@@ -68,5 +68,5 @@ def wait_in_words(seconds: int, *, is_known: bool) -> str:
     minutes = -(-seconds // 60)
     again = f"Please try again in {minutes} {'minute' if minutes == 1 else 'minutes'}"
     if not is_known:
-        again += ", or use a browser in which you have signed in before"
-    return f"Too many failed attempts to sign in. {again}."
+        again += ", or use a browser where you have signed in before"
+    return f"Too many failed sign-in attempts. {again}."

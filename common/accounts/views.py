@@ -13,7 +13,7 @@ from common.accounts.passwords import refusal_of, with_refusal
 
 
 class ThrottledLoginView(LoginView):
-    """A sign-in page: says how long to wait, with the status that means it."""
+    """A sign-in page that tells people how long to wait after too many attempts."""
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         """Answer 429 with Retry-After when no password was evaluated."""
@@ -24,12 +24,12 @@ class ThrottledLoginView(LoginView):
         return with_refusal(self.request, super().form_invalid(form))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Tell the template whether one has to wait."""
+        """Tell the template whether the visitor has to wait."""
         return super().get_context_data(**kwargs) | {"has_to_wait": bool(refusal_of(self.request))}
 
 
 class ThrottledPasswordChangeView(PasswordChangeView):
-    """A page for a new password; asks for the old one, as often as one may sign in."""
+    """A page for a new password. It asks for the old one, with the same limits as signing in."""
 
     form_class = ThrottledPasswordChangeForm
 
@@ -38,7 +38,7 @@ class ThrottledPasswordChangeView(PasswordChangeView):
         return super().get_form_kwargs() | {"request": self.request}
 
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
-        """Change it; this device stays known, all others become strangers."""
+        """Change the password; of the known devices only this one stays known."""
         response = super().form_valid(form)
         assert isinstance(self.request.user, User)
         device_remember(self.request, self.request.user)

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and plain words for what a disk refuses.
+"""Reading and writing files: atomic writes, size limits, and errors in plain words.
 
-Everything here is Python's standard library, so that any package may use it.
+Nothing here needs Django, so the pure pipelines may use it too.
 """

@@ -1,4 +1,4 @@
-"""JSON from outside: what is too deep, too long or too large is refused before a parser sees it.
+"""JSON from outside: limits on depth, length and size, checked before a parser sees it.
 
 Parsers pay for a few bytes with a lot of memory: a prefix for every level, an object for every
 pair of brackets. One crashes the process at an integer of 4,301 digits.
@@ -11,7 +11,7 @@ MOST_DEPTH = 32
 MOST_DIGITS = 100
 LONGEST_KEY = 1000
 LONGEST_STRING = 2**20
-# What stands at the third level is one image or annotation, and is held in memory as a whole.
+# A value at the third level is one image or annotation, and is held in memory completely.
 ENTRY_DEPTH = 3
 LARGEST_ENTRY = 2**20
 
@@ -25,7 +25,7 @@ _QUOTE, _COLON = b'":'
 
 
 class JsonLimitError(ValueError):
-    """The JSON goes beyond a limit, at the byte `offset`; the message says which."""
+    """The JSON exceeds a limit at the byte `offset`; the message names the limit."""
 
     def __init__(self, why: str, offset: int) -> None:
         super().__init__(why)
@@ -35,7 +35,7 @@ class JsonLimitError(ValueError):
 class JsonLimits:
     """Looks through JSON that comes in pieces; `see` raises JsonLimitError.
 
-    Whether it is JSON at all is for the parser to say.
+    Whether it is JSON at all is left to the parser.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class JsonLimits:
 
 
 class LimitedJson:
-    """A file of JSON as parsers read one; nothing reaches them that was not looked through."""
+    """A JSON file for parsers to read, in which every piece is checked before they get it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -104,5 +104,5 @@ class LimitedJson:
 
 
 def check_json(content: bytes) -> None:
-    """Refuse a whole document that goes beyond a limit (JsonLimitError)."""
+    """Refuse a document that exceeds a limit (JsonLimitError)."""
     JsonLimits().see(content)

@@ -1,7 +1,7 @@
-"""Photos from outside: what decoding one will cost, known before anything is decoded.
+"""Photos from outside: what decoding one costs, found out before anything is decoded.
 
-A photo of a few kilobytes may say that it has 100 megapixels, and a small table of metadata may
-name the same bytes thousands of times. Pillow pays for both; so they are looked for here first.
+A photo of a few kilobytes may claim 100 megapixels, and a small metadata table may refer to the
+same bytes thousands of times. Pillow would spend memory on both, so we look for them first.
 """
 
 import struct
@@ -39,13 +39,13 @@ _UNIT = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12:
 
 
 class PictureLimitError(ValueError):
-    """A photo would cost too much, or is no photo of ours; the message says why."""
+    """A photo would cost too much, or is not one that we accept; the message says why."""
 
 
 def check_file(
     content: bytes, *, max_pixels: int = MAX_PIXELS, max_memory: int = MAX_MEMORY
 ) -> type[ImageFile]:
-    """Return Pillow's reader of a JPEG, PNG or WebP, which can then be opened, not yet decoded.
+    """Return Pillow's reader of a JPEG, PNG or WebP, opened but not yet decoded.
 
     What the file says it is counts, whatever its name. Pillow's own `open` only warns of a photo
     that is too large, by a setting that all threads share, and takes a photo with a thumbnail for

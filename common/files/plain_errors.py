@@ -1,4 +1,4 @@
-"""What is wrong with a value that people wrote, in plain words instead of msgspec's."""
+"""Errors in values that people wrote, in plain words instead of msgspec's."""
 
 import re
 from enum import Enum

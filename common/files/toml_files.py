@@ -1,4 +1,4 @@
-"""Reading TOML that people write: what is wrong with it is said in plain words.
+"""Reading TOML that people write, with errors in plain words.
 
 The library takes time that grows with the square of a key's parts, so a key of 400 KB would take
 minutes. Size, parts and nesting are therefore checked before it sees anything.

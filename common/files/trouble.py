@@ -1,4 +1,4 @@
-"""What to tell people when a disk refuses to take something: the file, why, and what helps."""
+"""What to tell people when a file cannot be written: which file, why, and what to do."""
 
 import errno
 import sqlite3
@@ -20,28 +20,28 @@ _FULL = {
 _REFUSED = {
     errno.EROFS: "the disk is mounted read-only. Mount it for writing, or choose another place.",
     errno.EACCES: (
-        "this account has no permission to use it. Give the account that runs Chainbox the right "
-        "to read and write it, or choose another place."
+        "permission denied. Give the account that runs Chainbox permission to read and write it, "
+        "or choose another place."
     ),
 }
 _REFUSED[errno.EPERM] = _REFUSED[errno.EACCES]
-_DATABASE_FULL = f"The disk of the database is full. {_FREE}"
+_DATABASE_FULL = f"The database's disk is full. {_FREE}"
 _DATABASE_FAILS = (
-    "The disk of the database is full, or fails. Free some space on it, or check it, and try "
-    "again; nothing half-written was kept."
+    "The database's disk is full or failing. Free some space on it or check it, then try again. "
+    "Nothing half-written was kept."
 )
 _DATABASE_READ_ONLY = (
-    "The database's file or its folder cannot be written to. Give the account that runs Chainbox "
-    "the right to, and try again."
+    "The database's file or folder is not writable. Give the account that runs Chainbox write "
+    "permission, then try again."
 )
 # PostgreSQL's own code for it, as psycopg2 gives it.
 _POSTGRESQL_FULL = "53100"
 
 
 def disk_trouble(error: BaseException | None) -> str | None:
-    """Return in plain words what a disk refused and what helps; None if that is not the matter.
+    """Return in plain words why a disk refused and what to do; None for any other error.
 
-    Looks at the error and at what caused it.
+    Looks at the error and its causes.
     """
     while error is not None:
         words = _file_trouble(error) if isinstance(error, OSError) else _database_trouble(error)
@@ -52,7 +52,7 @@ def disk_trouble(error: BaseException | None) -> str | None:
 
 
 def error_words(error: OSError) -> str:
-    """Return any error of a file in words that end with a full stop: the file, then why."""
+    """Return a file error as a sentence: the file, then the reason."""
     return disk_trouble(error) or _with_name(error, f"{error.strerror or error}.")
 
 
@@ -79,7 +79,7 @@ def _file_trouble(error: OSError) -> str | None:
 
 def _database_trouble(error: BaseException) -> str | None:
     if isinstance(error, sqlite3.Error):
-        # The lowest byte is the kind; the others say more about it.
+        # The lowest byte is the kind of error; the others give details.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
             return _DATABASE_FULL

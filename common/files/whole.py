@@ -1,4 +1,4 @@
-"""Writing files: whoever reads one finds the old content or the new, never a part of it.
+"""Atomic writes: a reader finds a file's old content or its new content, never a part.
 
 A file gets its name only when all of it is on the disk: it is written under a temporary name in the
 same folder, flushed, and renamed. If anything fails, the temporary file is removed, and what was
@@ -34,7 +34,7 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EA
 
 
 class WrongContentError(ValueError):
-    """What was written is not what it should be; the file was not kept."""
+    """The written content failed its check; the file was not kept."""
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Requests and responses: security policy, origins, caching, uploads and text that is refused."""

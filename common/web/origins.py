@@ -18,25 +18,27 @@ def origin_of(url: str) -> str:
     parts = urlsplit(url)
     host = parts.hostname
     if parts.scheme not in _DEFAULT_PORTS or not host or "@" in parts.netloc:
-        raise ValueError(f"{url!r} is no address of a site")
+        raise ValueError(f"{url!r} is not the address of a site")
     name = f"[{host}]" if ":" in host else host.encode("idna").decode()
     port = "" if parts.port in (None, _DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"
     return f"{parts.scheme}://{name}{port}"
 
 
 def read_origins(variable: str, origins: Iterable[str]) -> list[str]:
-    """Check origins that a variable names: https, or http on this machine, and nothing else."""
+    """Check the origins in a variable: https anywhere, http only on this machine."""
     found = []
     for text in origins:
         try:
             origin = origin_of(text)
         except ValueError:
             raise ImproperlyConfigured(
-                f"{variable}: {text!r} is no origin; write https://example.org."
+                f"{variable}: {text!r} is not an origin. Write it like https://example.org."
             ) from None
         parts = urlsplit(text)
         if parts.path.strip("/") or parts.query or parts.fragment:
-            raise ImproperlyConfigured(f"{variable}: {text!r} is more than an origin: {origin}.")
+            raise ImproperlyConfigured(
+                f"{variable}: {text!r} has more than an origin. Write only {origin}."
+            )
         if parts.scheme == "http" and parts.hostname not in _THIS_MACHINE:
             raise ImproperlyConfigured(f"{variable}: {text!r} must begin with https://.")
         found.append(origin)

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 class DemoAccount(NamedTuple):
-    """A well-known name and password, good only because the site listens on this machine alone."""
+    """A well-known name and password, safe only because the site listens on this machine alone."""
 
     username: str
     password: str
@@ -21,12 +21,12 @@ class DemoAccount(NamedTuple):
 
 
 DEMO_ACCOUNTS = (
-    DemoAccount("admin", "chainbox-admin", True, "sees and administers everything"),
+    DemoAccount("admin", "chainbox-admin", True, "may view and change everything"),
     DemoAccount(
         "researcher",
         "chainbox-researcher",
         False,
-        "looks at campaigns, edits their guides, runs experiments",
+        "views campaigns, edits their guides, runs experiments",
         ("view_campaign", "change_campaign", "estimate_campaign", "add_experiment"),
     ),
 )
@@ -35,7 +35,9 @@ DEMO_ACCOUNTS = (
 def ensure_demo_accounts() -> list[DemoAccount]:
     """Create the missing demo accounts; returns those whose well-known password is still right."""
     if settings.PRODUCTION:
-        raise ImproperlyConfigured("Demo accounts have public passwords: not in production mode.")
+        raise ImproperlyConfigured(
+            "Demo accounts have public passwords, so production mode does not create them."
+        )
     users = get_user_model()._default_manager
     usable = []
     for account in DEMO_ACCOUNTS:
@@ -59,9 +61,9 @@ def ensure_demo_accounts() -> list[DemoAccount]:
 
 
 def demo_accounts_close(accounts: Iterable[DemoAccount]) -> list[DemoAccount]:
-    """Give accounts that still have their well-known password another; return these.
+    """Give a new password to accounts that still have the well-known one; return those accounts.
 
-    For a site that others can reach: what `make run` once printed here is known to everybody.
+    For a site that others can reach: everybody knows the passwords that `make run` prints.
     """
     users = get_user_model()._default_manager
     closed = []

@@ -1,7 +1,7 @@
-"""What `make run` found out about its marketplace, for commands in another terminal.
+"""The marketplace settings of `make run`, kept in a file for commands in another terminal.
 
-A file in the folder for everything that is written, for its owner alone. Development only: in
-production these settings are the operator's.
+The file is in the data folder and only its owner can read it. Development only: in production the
+operator sets these variables.
 """
 
 from collections.abc import Mapping, MutableMapping

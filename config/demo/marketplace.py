@@ -1,7 +1,7 @@
-"""The marketplace of this very site, for `make run`: its requester "chainbox" and a demo worker.
+"""This site's own marketplace, for `make run`: its requester "chainbox" and a demo worker.
 
-Only what starts the site knows both sides. Annotation never imports this: it reaches the
-marketplace over HTTP, with the settings that are made here.
+Only the code that starts the site uses both sides. Annotation never imports this: it reaches the
+marketplace over HTTP, with the settings made here.
 """
 
 import ipaddress
@@ -25,7 +25,7 @@ REQUESTER = "chainbox"
 # Once, and in development only: nobody is ever paid from it.
 PLAY_MONEY_CENTS = 1_000_000
 DEMO_WORKER = DemoAccount("worker", "chainbox-worker", False, "works on the marketplace")
-# Who sets one of these has a marketplace in mind: then none of the others is ours to fill in.
+# If one of these is set, another marketplace is meant, and we fill in none of the others.
 OWN = ("CHAINBOX_CROWD_ENDPOINT", "CHAINBOX_CROWD_KEY_ID", "CHAINBOX_CROWD_SECRET")
 
 
@@ -72,7 +72,9 @@ def demo_worker_ensure() -> DemoAccount | None:
     Only for a site that nobody else can reach.
     """
     if settings.PRODUCTION:
-        raise ImproperlyConfigured("Demo accounts have public passwords: not in production mode.")
+        raise ImproperlyConfigured(
+            "Demo accounts have public passwords, so production mode does not create them."
+        )
     user = User.objects.filter(username=DEMO_WORKER.username).first()
     if user is None:
         worker_sign_up(

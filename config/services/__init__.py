@@ -1,0 +1,1 @@
+"""The services behind the site: database, message broker and file storage."""

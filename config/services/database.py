@@ -38,7 +38,7 @@ def database_from_url(url: str, *, base: Path) -> dict[str, Any]:
         options = dict(parse_qsl(parts.query))
         name = unquote(parts.path[1:])
         if not name:
-            raise ImproperlyConfigured("DATABASE_URL names no database after the host.")
+            raise ImproperlyConfigured("DATABASE_URL has no database name after the host.")
         return {
             "ENGINE": "django.db.backends.postgresql",
             "NAME": name,

@@ -37,7 +37,7 @@ def assignment_accept(*, hit_id: int, worker: Worker, qualified_for: int = 0) ->
             return own
         raise WorkRefusedError("You have already worked on this HIT.")
     if hit.status != HITStatus.ASSIGNABLE or not places.free or not hit.requester.is_active:
-        raise WorkRefusedError("There are no more of this HIT to work on.")
+        raise WorkRefusedError("All assignments of this HIT have been taken.")
     # A HIT may have been given another type meanwhile.
     if hit.hit_type_id != qualified_for:
         refusal = may_accept(hit.hit_type, worker)
@@ -106,7 +106,7 @@ def assignment_return(*, assignment: Assignment) -> None:
     """Give a place back, without harm to anybody."""
     hit, assignment = _lock(assignment)
     if assignment.status != AssignmentStatus.ACCEPTED:
-        raise WorkRefusedError("This assignment is no longer yours to return.")
+        raise WorkRefusedError("You cannot return this assignment: it is no longer yours.")
     now = database_now()
     _close(assignment, AssignmentStatus.RETURNED)
     hit_refresh(hit=hit, now=now)
@@ -121,9 +121,11 @@ def assignment_submit(*, assignment: Assignment, answer: str) -> None:
     hit, assignment = _lock(assignment)
     now = database_now()
     if assignment.status != AssignmentStatus.ACCEPTED:
-        raise WorkRefusedError("This assignment was finished or returned before.")
+        raise WorkRefusedError(
+            "This assignment was already submitted or returned, or its time ran out."
+        )
     if assignment.deadline <= now:
-        raise WorkRefusedError("The time for this assignment had run out.")
+        raise WorkRefusedError("The time for this assignment has run out.")
     assignment.status = AssignmentStatus.SUBMITTED
     assignment.answer = answer
     assignment.submitted_at = now

@@ -1,4 +1,4 @@
-"""Publishing and extending HITs on request, once per request token."""
+"""Publishing and extending HITs, once for each request token."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -39,7 +39,7 @@ class Publication(msgspec.Struct, frozen=True):
 
 @transaction.atomic
 def hit_type_register(*, requester: Requester, properties: TypeProperties) -> HITType:
-    """Return the type with these properties, if its requirements can be met by anybody."""
+    """Return the type with these properties; refuse requirements that nobody could meet."""
     requirement_types_check(requester=requester, requirements=properties.requirements)
     return hit_type_make(
         requester=requester,

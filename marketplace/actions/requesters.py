@@ -12,7 +12,7 @@ def requester_create(*, name: str) -> Requester:
     if not 1 <= len(name) <= 100 or not name.isprintable() or name != name.strip():
         raise ValueError("A requester's name has 1 to 100 printable characters.")
     if Requester.objects.filter(name=name).exists():
-        raise ValueError(f"There is a requester {name!r} already.")
+        raise ValueError(f"A requester named {name!r} already exists.")
     requester = Requester.objects.create(name=name)
     access_key_issue(requester=requester)
     return requester

@@ -21,15 +21,15 @@ from marketplace.rules.questions import (
     parse_test,
 )
 
-ASKED_BEFORE = "You have asked for this qualification before, and it can be asked for only once."
-PENDING = "Your request for this qualification is waiting for the requester."
+ASKED_BEFORE = "You have already requested this qualification. It can be requested only once."
+PENDING = "The requester has not decided on your request for this qualification yet."
 
 
 class AnswersRefusedError(WorkRefusedError):
     """The answers to a test will not do as they are; the test stays open."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("Some answers are missing or will not do.")
+        super().__init__("Some answers are missing or not valid.")
         self.problems = problems
 
 
@@ -140,10 +140,10 @@ def _take_answers(
 ) -> tuple[str, int | None]:
     """Close the worker's open test; return the answers as XML and the score if there is a key."""
     if not _is_offered(qualification_type):
-        raise WorkRefusedError("This qualification is not offered at present.")
+        raise WorkRefusedError("This qualification is not available right now.")
     attempt = _open_attempt(qualification_type, worker, now)
     if attempt is None:
-        raise WorkRefusedError("The time for this test has run out, or it was not begun.")
+        raise WorkRefusedError("You have not started this test, or its time has run out.")
     test = parse_test(qualification_type.test)
     problems = check_form_answers(test, fields)
     if problems:
@@ -159,14 +159,14 @@ def _take_answers(
 
 def _refusal(qualification_type: QualificationType, worker: Worker, now: datetime) -> str | None:
     if not _is_offered(qualification_type):
-        return "This qualification is not offered at present."
+        return "This qualification is not available right now."
     if qualification_type.requests.filter(
         worker=worker, status=QualificationRequest.PENDING
     ).exists():
         return PENDING
     held = qualification_type.qualifications.filter(worker=worker, is_granted=True)
     if qualification_type.auto_granted and held.exists():
-        return "You have this qualification."
+        return "You already have this qualification."
     asked = _last_asked(qualification_type, worker)
     if asked is None:
         return None
@@ -174,7 +174,7 @@ def _refusal(qualification_type: QualificationType, worker: Worker, now: datetim
         return ASKED_BEFORE
     again = asked + timedelta(seconds=qualification_type.retry_delay)
     if again > now:
-        return f"You can ask for this qualification again after {again:%d %B %Y, %H:%M} UTC."
+        return f"You can request this qualification again after {again:%d %B %Y, %H:%M} UTC."
     return None
 
 

@@ -10,7 +10,7 @@ from marketplace.rules.lifecycle import HITStatus
 
 
 def hit_settle(*, hit: HIT) -> None:
-    """Abandon, approve and expire what is due at this HIT, as the sweeper would a little later."""
+    """Abandon, approve and expire what is due for this HIT, as the sweep would a little later."""
     now = database_now()
     due = Assignment.objects.filter(hit=hit, due_at__lte=now).order_by("due_at")
     for assignment in due:

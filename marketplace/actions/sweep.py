@@ -1,4 +1,4 @@
-"""Doing what is due. Anybody may call it at any time; nothing depends on a process being up."""
+"""Doing what is due. Any process may call this at any time, so none of them has to be running."""
 
 import logging
 from datetime import timedelta

@@ -130,7 +130,7 @@ def _has_other_duties(user: User) -> bool:
 
 def _place_take(code: str) -> None:
     found = Invitation.objects.select_for_update().filter(code_hash=_hash(code)).first()
-    refusal = _refusal(found, database_now()) if found else "This invitation is not known here."
+    refusal = _refusal(found, database_now()) if found else "This invitation does not exist."
     if found is None or refusal:
         raise SignUpRefusedError(refusal or "")
     found.places -= 1
@@ -141,7 +141,7 @@ def _refusal(invitation: Invitation, now: datetime) -> str | None:
     if invitation.expires_at is not None and invitation.expires_at <= now:
         return "This invitation has expired."
     if not invitation.places:
-        return "This invitation has been used by as many people as it was meant for."
+        return "All places of this invitation have been used."
     return None
 
 

@@ -1,0 +1,1 @@
+"""MTurk's requester API over HTTP: signatures, the wire format, validation, and the operations."""

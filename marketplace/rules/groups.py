@@ -18,14 +18,18 @@ def _moved(number: str, direction: int) -> str:
 def group_id(hit_type_id: str) -> str:
     """Return the id of the group that all HITs of a type make.
 
-    >>> group_id("3ABC") != "3ABC" and hit_type_id_of(group_id("3ABC")) == "3ABC"
-    True
+    >>> group_id("3AAAAAAA")
+    '3IPW3BIP'
     """
     return _moved(hit_type_id, 1)
 
 
 def hit_type_id_of(group: str) -> str | None:
-    """Return the type whose group this is, or None if it cannot be a group's id."""
+    """Return the type whose group this is, or None if it cannot be a group's id.
+
+    >>> hit_type_id_of("3IPW3BIP")
+    '3AAAAAAA'
+    """
     if not group or any(letter not in ALPHABET for letter in group):
         return None
     return _moved(group, -1)

@@ -1,0 +1,1 @@
+"""The worker site: accounts, finding and doing HITs, qualifications, earnings, messages."""

@@ -65,7 +65,7 @@ class PasswordView(ThrottledPasswordChangeView):
 
     def get_success_url(self) -> str:
         """Go back to the account."""
-        messages.success(self.request, "Your password is changed.")
+        messages.success(self.request, "Your password has been changed.")
         return reverse("marketplace:account")
 
 
@@ -87,8 +87,8 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         return notice(
             request,
             None,
-            "This invitation is no longer good",
-            "It may have expired, or as many people as it was meant for have used it.",
+            "This invitation is no longer valid",
+            "It has expired, or all of its places have been used.",
             status=410,
         )
     if not code and not is_open:
@@ -96,7 +96,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
             request,
             None,
             "By invitation only",
-            "To sign up you need the link of an invitation. Ask whoever told you of this site.",
+            "You need an invitation link to sign up. Ask the person who told you about this site.",
             status=200,
         )
     form = SignUpForm(request.POST or None, initial={"code": code})
@@ -208,8 +208,8 @@ def account_erase(request: HttpRequest, worker: Worker) -> HttpResponse:
         return notice(
             request,
             None,
-            "Your account is erased",
-            "Nobody can tell any more who was behind your worker id. Thank you for your work.",
+            "Your account has been erased",
+            "Your worker id can no longer be traced back to you. Thank you for your work.",
             status=200,
         )
     status = 400 if form.is_bound else 200

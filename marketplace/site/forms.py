@@ -14,7 +14,7 @@ from marketplace.rules.countries import COUNTRIES, STATES
 from marketplace.selectors.browse import SORTS, Filter
 
 _COUNTRY_CHOICES = [("", "Choose a country"), *COUNTRIES.items()]
-_STATE_CHOICES = [("", "None, or rather not say"), *STATES.items()]
+_STATE_CHOICES = [("", "None, or prefer not to say"), *STATES.items()]
 
 
 class AboutForm(forms.Form):
@@ -42,7 +42,7 @@ class JoinForm(AboutForm):
 
     agrees = forms.BooleanField(
         label="I have read the terms and agree to them",
-        error_messages={"required": "Nobody can work here without agreeing to the terms."},
+        error_messages={"required": "You must agree to the terms to work here."},
     )
 
 
@@ -118,12 +118,12 @@ class EraseForm(forms.Form):
         self.user = user
 
     def clean_password(self) -> str:
-        """Refuse a wrong password, or too many."""
+        """Refuse a wrong password, and too many attempts."""
         return own_password_clean(
             self.request,
             self.user,
             str(self.cleaned_data["password"]),
-            wrong="This is not your password.",
+            wrong="This is not your current password.",
         )
 
 
@@ -148,7 +148,7 @@ class BrowseForm(forms.Form):
         widget=forms.NumberInput(attrs={"step": "0.01", "inputmode": "decimal"}),
     )
     sort = forms.ChoiceField(choices=list(SORTS.items()), required=False, label="Order")
-    qualified = forms.BooleanField(required=False, label="Only what I qualify for")
+    qualified = forms.BooleanField(required=False, label="Only HITs I qualify for")
 
     def wanted(self) -> Filter:
         """Return the filter; what makes no sense is left out of it."""

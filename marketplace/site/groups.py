@@ -30,7 +30,7 @@ from marketplace.site.policy import allow_frame, allow_media
 
 PER_PAGE = 25
 NO_GROUP = "There is no such group of HITs"
-NO_GROUP_TEXT = "Its HITs may be finished, or they are not open to you."
+NO_GROUP_TEXT = "Its HITs are finished, or they are not open to you."
 
 
 @worker_required

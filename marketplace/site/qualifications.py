@@ -85,7 +85,7 @@ def request_make(request: HttpRequest, worker: Worker, number: str) -> HttpRespo
         if outcome.is_granted:
             messages.success(request, f"You now have this qualification: {outcome.value}.")
         else:
-            messages.success(request, "Your request is with the requester.")
+            messages.success(request, "Your request was sent to the requester.")
     return redirect("marketplace:qualification", number=number)
 
 
@@ -102,7 +102,7 @@ def qualification_test(request: HttpRequest, worker: Worker, number: str) -> Htt
             request,
             worker,
             "This test is not open",
-            "You have not begun it, have handed it in, or its time has run out.",
+            "You have not started it, you have already submitted it, or its time has run out.",
             status=410,
         )
     if request.method != "POST":
@@ -114,11 +114,11 @@ def qualification_test(request: HttpRequest, worker: Worker, number: str) -> Htt
     try:
         outcome = qualification_request(qualification_type=found, worker=worker, fields=fields)
     except WorkRefusedError as error:
-        return notice(request, worker, "Your answers were not taken", str(error), status=409)
+        return notice(request, worker, "Your answers were not accepted", str(error), status=409)
     if outcome.is_granted:
         messages.success(request, f"Your test has been graded. Your score is {outcome.value}.")
     else:
-        messages.success(request, "Your answers are with the requester, who will decide.")
+        messages.success(request, "Your answers were sent to the requester, who will decide.")
     return redirect("marketplace:qualification", number=number)
 
 

@@ -26,11 +26,11 @@ from marketplace.selectors.work import holder_find
 from marketplace.site.access import account_of
 from marketplace.site.frames import proof_for, question_of, submit_to, token_read
 from marketplace.site.htmlpage import page_for_frame
-from marketplace.site.policy import HEADER, HTML_QUESTION_POLICY, allow_framing
+from marketplace.site.policy import allow_framing, confine_html
 
 # Larger than any form that people fill in.
 MAX_BYTES = 2_000_000
-STILL_YOURS = "If you have accepted this HIT it is still assigned to you: try again, or return it."
+STILL_YOURS = "If you have accepted this HIT, it is still assigned to you: try again, or return it."
 PROBLEM = "There was a problem submitting your results for this HIT"
 
 
@@ -62,7 +62,7 @@ def external_submit(request: HttpRequest, proof: str = "") -> HttpResponse:
         return _result(request, PROBLEM, f"The form had no answers in it. {STILL_YOURS}", 400)
     assignment = holder_find(assignment_id)
     if assignment is None or _is_another(request, assignment, fields, proof):
-        return _result(request, PROBLEM, "There is no such assignment of yours.", 404)
+        return _result(request, PROBLEM, "You have no such assignment.", 404)
     return _submit(request, assignment, fields)
 
 
@@ -73,13 +73,15 @@ def _submit(
         return _result(request, PROBLEM, "This assignment was returned, or its time ran out.", 410)
     if assignment.status != AssignmentStatus.ACCEPTED:
         return _result(
-            request, "Already submitted", "The answers that came first stand. Nothing changed.", 409
+            request, "Already submitted", "Your first answers count. Nothing has changed.", 409
         )
     if assignment.deadline <= database_now():
         return _result(request, PROBLEM, "The time for this assignment has run out.", 410)
     if isinstance(question_of(assignment.hit), QuestionForm):
         # Its answers are checked where its form is sent to.
-        return _result(request, PROBLEM, f"This HIT has a form of its own. {STILL_YOURS}", 409)
+        return _result(
+            request, PROBLEM, f"This HIT has its own form; submit that one. {STILL_YOURS}", 409
+        )
     try:
         assignment_submit(assignment=assignment, answer=answers_xml(fields))
     except WorkRefusedError as error:
@@ -142,9 +144,7 @@ def question(request: HttpRequest, token: str) -> HttpResponse:
     shown = token_read(token)
     hit = only_row(HIT.objects.filter(pk=shown.hit, disposed_at=None)) if shown else None
     if shown is None or hit is None:
-        return _result(
-            request, "This page has expired", "Load the page around this frame again.", 410
-        )
+        return _result(request, "This page has expired", "Reload the whole page.", 410)
     asked = question_of(hit)
     if not isinstance(asked, HTMLQuestion):
         return _result(request, "There is no such page", "This HIT has no page of its own.", 404)
@@ -156,6 +156,6 @@ def question(request: HttpRequest, token: str) -> HttpResponse:
         crowd_script=request.build_absolute_uri(static("marketplace/crowd-form.js")),
     )
     response = HttpResponse(html, content_type="text/html; charset=utf-8")
-    response.headers[HEADER] = HTML_QUESTION_POLICY
+    confine_html(response)
     response.headers["Cache-Control"] = "no-store"
     return response

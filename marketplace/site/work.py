@@ -27,10 +27,10 @@ from marketplace.site.formpage import FormPage, fields_of
 from marketplace.site.frames import frame_for, question_of
 from marketplace.site.policy import allow_frame, allow_media
 
-NOT_YOURS = "There is no such assignment of yours"
-NOT_YOURS_TEXT = "Look at your work for what you have accepted."
+NOT_YOURS = "You have no such assignment"
+NOT_YOURS_TEXT = "Open “My work” to see the HITs you have accepted."
 OVER = {
-    AssignmentStatus.RETURNED: "You have returned this HIT. No harm is done.",
+    AssignmentStatus.RETURNED: "You have returned this HIT. This does not count against you.",
     AssignmentStatus.ABANDONED: "The time for this HIT ran out, and it went to somebody else.",
     AssignmentStatus.ACCEPTED: "The time for this HIT has run out.",
 }
@@ -83,7 +83,9 @@ def _form(
             try:
                 assignment_submit(assignment=assignment, answer=form_answers_xml(question, fields))
             except WorkRefusedError as error:
-                return notice(request, worker, "This was not submitted", str(error), status=409)
+                return notice(
+                    request, worker, "Your answers were not submitted", str(error), status=409
+                )
             return _go_on(request, worker, assignment)
     context = _context(request, assignment, now)
     context["form_page"] = FormPage(question, fields, problems)
@@ -134,8 +136,8 @@ def give_back(request: HttpRequest, worker: Worker, number: str) -> HttpResponse
     try:
         assignment_return(assignment=assignment)
     except WorkRefusedError as error:
-        return notice(request, worker, "This was not returned", str(error), status=409)
-    messages.success(request, "You have returned the HIT. No harm is done.")
+        return notice(request, worker, "The HIT was not returned", str(error), status=409)
+    messages.success(request, "You have returned the HIT. This does not count against you.")
     return redirect("marketplace:group", number=assignment.hit.hit_type.hit_type_id)
 
 

@@ -1,0 +1,1 @@
+"""Filters for the worker site's templates."""

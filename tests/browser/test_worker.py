@@ -90,8 +90,8 @@ def _qualify(page: Page, url: str) -> None:
     page.goto(f"{url}/marketplace/")
     page.click("text=Name the animal in the photo")
     expect(page.locator("main")).to_contain_text("Careful readers")
-    page.click("a:has-text('Ask for it')")
-    page.click("button:has-text('Ask for it')")
+    page.click("a:has-text('Request it')")
+    page.click("button:has-text('Request it')")
     expect(page.locator("main")).to_contain_text("80")
 
 

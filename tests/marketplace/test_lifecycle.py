@@ -125,7 +125,7 @@ def test_a_return_gives_the_place_and_its_id_to_the_next(requester: Requester) -
     first, second = make_worker(), make_worker()
     returned = assignment_accept(hit_id=hit.pk, worker=first)
     assert status(hit) == HITStatus.UNASSIGNABLE
-    with pytest.raises(WorkRefusedError, match="no more of this HIT"):
+    with pytest.raises(WorkRefusedError, match="All assignments of this HIT have been taken"):
         assignment_accept(hit_id=hit.pk, worker=second)
     assignment_return(assignment=returned)
     assert status(hit) == HITStatus.ASSIGNABLE

@@ -20,6 +20,7 @@ from marketplace.rules.qualifications import (
     is_met,
     percent_approved,
 )
+from marketplace.rules.requirements import requirements_check
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,23 @@ def test_a_country_alone_does_not_meet_a_state() -> None:
         "LocaleValues": [{"Country": "US", "Subdivision": "PA"}],
     }
     assert not is_met(requirement, Standing(values={}, country="US"))
+
+
+def test_how_many_requirements_and_values_are_allowed() -> None:
+    one: dict[str, Any] = {"QualificationTypeId": "3X", "Comparator": "Exists"}
+    requirements_check([one] * 10)
+    with pytest.raises(RequestError, match="there are 11 of them, and 10 are allowed"):
+        requirements_check([one] * 11)
+    integers = one | {"Comparator": "In"}
+    requirements_check([integers | {"IntegerValues": list(range(15))}])
+    with pytest.raises(RequestError, match="1 to 15 IntegerValues, not 16"):
+        requirements_check([integers | {"IntegerValues": list(range(16))}])
+    with pytest.raises(RequestError, match="not 0"):
+        requirements_check([integers])
+    place = {"QualificationTypeId": LOCALE, "Comparator": "NotIn"}
+    requirements_check([place | {"LocaleValues": [{"Country": "DE"}] * 30}])
+    with pytest.raises(RequestError, match="1 to 30 LocaleValues, not 31"):
+        requirements_check([place | {"LocaleValues": [{"Country": "DE"}] * 31}])
 
 
 def test_what_a_requirement_guards() -> None:

@@ -1,0 +1,1 @@
+"""Messages to workers, and the notifications that requesters subscribe to."""

@@ -9,11 +9,13 @@ from marketplace.selectors.links import sign_up_link
 
 
 class Command(BaseCommand):
-    help = "Print a link with which people can sign up as workers of the marketplace."
+    help = "Print a link that lets people sign up as workers on the marketplace."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--places", type=int, default=1, help="for how many people (1)")
-        parser.add_argument("--days", type=int, help="for how many days (no end)")
+        parser.add_argument(
+            "--places", type=int, default=1, help="how many people may use it (default: 1)"
+        )
+        parser.add_argument("--days", type=int, help="how many days it is valid (default: forever)")
         parser.add_argument("--note", default="", help="what it is for; only you see it")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -20,18 +20,18 @@ from marketplace.models import Account, AccountKind, Requester
 from marketplace.rules.errors import RequestError
 from marketplace.rules.money import cents, dollars
 
-# A slip of the finger rather than a payment.
+# A larger amount is surely a typing error.
 MOST_CENTS = 100_000_000_000
 
 EXAMPLES = """
 examples:
-  manage.py marketplace_requester lab --funds 100.00   make it, with money to spend
+  manage.py marketplace_requester lab --funds 100.00   create it, with money to spend
   manage.py marketplace_requester lab                  show its newest key again
-  manage.py marketplace_requester lab --new-key        one more key; the others stay valid
-  manage.py marketplace_requester lab --revoke AKIA…   make a key invalid, for good
+  manage.py marketplace_requester lab --new-key        add a key; the others stay valid
+  manage.py marketplace_requester lab --revoke AKIA…   revoke a key for good
   manage.py marketplace_requester lab --may-invite     let its programs invite workers
 
-The output can be read by a shell: programs that use boto3 then need no change at all.
+A shell can read the output; programs that use boto3 then work unchanged.
   set -a; eval "$(manage.py marketplace_requester lab)"; set +a
 """
 
@@ -42,10 +42,10 @@ class Formatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
 
 class Command(BaseCommand):
     help = (
-        "Make a requester of the marketplace, or find the one of that name, and print the access\n"
-        "key, its secret, the API's address and the secret that signs notifications. Secrets are\n"
-        "derived from SECRET_KEY, not stored: they can be printed again at any time, and change\n"
-        "when SECRET_KEY changes."
+        "Create a requester on the marketplace, or find the one with that name. Print its access\n"
+        "key, the key's secret, the API's address and the secret that signs notifications.\n"
+        "Secrets are derived from SECRET_KEY and not stored: you can print them again at any\n"
+        "time, and they change when SECRET_KEY changes."
     )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
@@ -54,26 +54,28 @@ class Command(BaseCommand):
         )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="who publishes HITs; made if unknown")
+        parser.add_argument(
+            "name", metavar="NAME", help="who publishes HITs; created if it does not exist"
+        )
         parser.add_argument(
             "--funds",
             type=_amount,
             metavar="DOLLARS",
-            help="add this much prepaid money, e.g. 100.00; each time it is given",
+            help="add this much prepaid money, e.g. 100.00, every time you run it",
         )
-        parser.add_argument("--new-key", action="store_true", help="issue one more access key")
-        parser.add_argument("--revoke", metavar="KEY", help="make this access key invalid")
+        parser.add_argument("--new-key", action="store_true", help="issue another access key")
+        parser.add_argument("--revoke", metavar="KEY", help="revoke this access key")
         parser.add_argument(
             "--may-invite",
             action=argparse.BooleanOptionalAction,
-            help="whether it may make sign-up links for workers through the API (at first: no)",
+            help="whether it may create sign-up links for workers through the API (default: no)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             raise CommandError(
-                "The database has no tables yet, or old ones: run `python manage.py migrate` first."
+                "The database's tables are missing or old: run `python manage.py migrate` first."
             )
         requester = Requester.objects.filter(name=options["name"]).first()
         known = requester is not None
@@ -86,7 +88,7 @@ class Command(BaseCommand):
                 raise CommandError(str(error)) from None
         revoked = options["revoke"]
         if revoked and not access_key_revoke(requester=requester, key_id=revoked):
-            raise CommandError(f"{requester.name} has no valid key {revoked}: nothing was done.")
+            raise CommandError(f"{requester.name} has no valid key {revoked}. Nothing was changed.")
         if options["new_key"] and known:
             access_key_issue(requester=requester)
         if options["may_invite"] is not None:
@@ -112,7 +114,7 @@ class Command(BaseCommand):
                 f"AWS_SECRET_ACCESS_KEY={keys[0].secret}",
             ]
         else:
-            lines.append("# There is no valid key: give --new-key for one.")
+            lines.append("# There is no valid key. Run it with --new-key to issue one.")
         if len(keys) > 1:
             lines.append(f"# Also valid: {', '.join(key.key_id for key in keys[1:])}")
         lines += [
@@ -120,7 +122,7 @@ class Command(BaseCommand):
             f"AWS_ENDPOINT_URL_MTURK={settings.MARKETPLACE_URL}",
             f"MARKETPLACE_WEBHOOK_SECRET={requester.webhook_secret}",
             "#",
-            "# With the first four in the environment any boto3 program works as it is. In code:",
+            "# With the first four in the environment, any boto3 program works unchanged. In code:",
             "#   import boto3",
             '#   mturk = boto3.client("mturk", region_name="us-east-1",',
             f'#                        endpoint_url="{settings.MARKETPLACE_URL}")',

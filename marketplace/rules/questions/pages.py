@@ -53,7 +53,7 @@ class _Page:
 
     def read(self) -> None:
         place = self.text.find("<")
-        while place >= 0 and len(self.faults) < _MAX_FAULTS:
+        while place >= 0:
             place = self.text.find("<", self.mark(place))
 
     def mark(self, start: int) -> int:
@@ -66,22 +66,22 @@ class _Page:
         if name is None:
             return start + 1
         end = self.attributes(start, name.end(), name[0])
-        if end < 0:
+        if end is None:
             return len(self.text)
         if name[0] in _ONCE and name[0] in self.seen:
             self.fault(start, f"Start tag '{name[0][:50]}' seen a second time")
         self.seen.add(name[0])
         return self.after(f"</{name[0]}", end) if name[0] in _RAW else end
 
-    def attributes(self, start: int, place: int, tag: str) -> int:
-        """Return where a tag ends whose name ends at `place`, -1 if it does not."""
+    def attributes(self, start: int, place: int, tag: str) -> int | None:
+        """Return the end of the tag whose name ends at `place`; None if the tag never ends."""
         while True:
             place = _end(_BETWEEN, self.text, place)
             if self.text.startswith(">", place):
                 return place + 1
             attribute = _ATTRIBUTE.match(self.text, place)
             if attribute is None:
-                return -1
+                return None
             place = attribute.end()
             equals = _EQUALS.match(self.text, place)
             if equals is None:
@@ -90,9 +90,10 @@ class _Page:
             if not self.text.startswith(('"', "'"), place):
                 place = _end(_UNQUOTED, self.text, place)
                 continue
-            place = self.text.find(self.text[place], place + 1) + 1
-            if not place:
-                return -1
+            quote = self.text.find(self.text[place], place + 1)
+            if quote < 0:
+                return None
+            place = quote + 1
             following = self.text[place : place + 1]
             if following and following not in "/>" and not following.isspace():
                 self.fault(start, f"No space between attributes of '{tag[:50]}'")

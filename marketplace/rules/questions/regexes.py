@@ -222,10 +222,10 @@ class _Reader:
             first = self.class_member()
             if self.next == "-" and self.text[self.place + 1 : self.place + 2] not in ("", "]"):
                 self.take()
-                last = self.class_member()
-                if not (_is_single(first) and _is_single(last)) or first[0][0] > last[0][0]:
+                low, high = _single(first), _single(self.class_member())
+                if low > high:
                     raise NotUnderstoodError
-                first = ((first[0][0], last[0][0]),)
+                first = ((low, high),)
             ranges += first
         return Characters(ranges=tuple(ranges), negated=negated)
 
@@ -238,8 +238,12 @@ class _Reader:
         return self.escape()
 
 
-def _is_single(ranges: Ranges) -> bool:
-    return len(ranges) == 1 and ranges[0][0] == ranges[0][1]
+def _single(ranges: Ranges) -> str:
+    """Return the only character in the ranges: a range begins and ends with one."""
+    (first, last), *more = ranges
+    if more or first != last:
+        raise NotUnderstoodError
+    return first
 
 
 def _others(ranges: Ranges) -> Ranges:

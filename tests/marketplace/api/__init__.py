@@ -1,0 +1,1 @@
+"""The requester API: signatures, validation and each operation, called through boto3."""

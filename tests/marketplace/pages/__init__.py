@@ -1,0 +1,1 @@
+"""The worker site's pages, as workers and as attackers use them."""

@@ -63,7 +63,7 @@ def test_signing_up_makes_a_worker_who_has_agreed(client: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"agrees": ""}, "without agreeing"),
+        ({"agrees": ""}, "must agree to the terms"),
         ({"password_again": "another horse 77"}, "passwords differ"),
         ({"password": "short", "password_again": "short"}, "too short"),
         ({"country": "XX"}, "XX is not one of the available choices"),
@@ -151,7 +151,7 @@ def test_signing_in_and_out(client: Client) -> None:
     to_sign_in = client.get("/marketplace/earnings/").headers["Location"]
     assert to_sign_in == "/marketplace/login/?next=/marketplace/earnings/"
     given = {"username": worker.user.username, "password": "wrong"}
-    assert "quarter of an hour" in words(client.post(to_sign_in, given).content)
+    assert "blocked for 15 minutes" in words(client.post(to_sign_in, given).content)
     given |= {"password": PASSWORD, "next": "/marketplace/earnings/"}
     assert client.post(to_sign_in, given).headers["Location"] == "/marketplace/earnings/"
     assert client.post("/marketplace/logout/").headers["Location"] == "/marketplace/login/"
@@ -222,7 +222,7 @@ def test_erasing_takes_the_identity_and_leaves_answers_and_ledger() -> None:
     assert client.post("/marketplace/account/erase/", {"password": "wrong"}).status_code == 400
     assert User.objects.filter(username=name).exists()
     erased = client.post("/marketplace/account/erase/", {"password": PASSWORD})
-    assert "Your account is erased" in words(erased.content)
+    assert "Your account has been erased" in words(erased.content)
     worker.refresh_from_db()
     assert not User.objects.filter(username=name).exists()
     assert worker.user_id is None

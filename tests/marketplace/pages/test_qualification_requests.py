@@ -60,7 +60,7 @@ def test_granted_to_who_asks(worker: Worker) -> None:
     outcome = qualification_request(qualification_type=kind, worker=worker)
     assert (outcome.is_granted, outcome.value) == (True, 0)
     assert value_of(worker) == 0
-    with pytest.raises(WorkRefusedError, match="You have this qualification"):
+    with pytest.raises(WorkRefusedError, match="You already have this qualification"):
         qualification_request(qualification_type=kind, worker=worker)
 
 
@@ -70,7 +70,7 @@ def test_without_a_test_the_requester_decides(worker: Worker) -> None:
     outcome = qualification_request(qualification_type=kind, worker=worker)
     assert outcome.request.status == QualificationRequest.PENDING
     assert value_of(worker) is None
-    with pytest.raises(WorkRefusedError, match="waiting for the requester"):
+    with pytest.raises(WorkRefusedError, match="has not decided on your request"):
         qualification_request(qualification_type=kind, worker=worker)
     QualificationRequest.objects.update(status=QualificationRequest.REJECTED)
     with pytest.raises(WorkRefusedError, match="only once"):
@@ -110,7 +110,7 @@ def test_without_a_key_the_answers_wait(worker: Worker) -> None:
 def test_answers_come_in_time_or_not_at_all(worker: Worker) -> None:
     kind = with_test(answer_key=KEY, retry_delay=3600)
     fields = [(field, "left") for field in FIELDS]
-    with pytest.raises(WorkRefusedError, match="not begun"):
+    with pytest.raises(WorkRefusedError, match="have not started this test"):
         qualification_request(qualification_type=kind, worker=worker, fields=fields)
     attempt_start(qualification_type=kind, worker=worker)
     earlier(seconds=61)
@@ -130,13 +130,13 @@ def test_answers_come_in_time_or_not_at_all(worker: Worker) -> None:
 
 def test_what_is_not_offered_cannot_be_asked_for(worker: Worker) -> None:
     asleep = make_type(is_active=False)
-    with pytest.raises(WorkRefusedError, match="not offered"):
+    with pytest.raises(WorkRefusedError, match="not available right now"):
         qualification_request(qualification_type=asleep, worker=worker)
     kind = with_test()
     attempt_start(qualification_type=kind, worker=worker)
     QualificationType.objects.filter(pk=kind.pk).update(is_active=False)
     fields = [(field, "left") for field in FIELDS]
-    with pytest.raises(WorkRefusedError, match="not offered"):
+    with pytest.raises(WorkRefusedError, match="not available right now"):
         qualification_request(qualification_type=kind, worker=worker, fields=fields)
     with pytest.raises(WorkRefusedError, match="no test"):
         attempt_start(qualification_type=asleep, worker=worker)

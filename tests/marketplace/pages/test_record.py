@@ -120,7 +120,7 @@ def test_a_qualification_that_the_requester_grants() -> None:
     assert HOSTILE not in page(client, "/marketplace/qualifications/") + page(client, path)
     client.post(path + "request/")
     assert QualificationRequest.objects.get().status == QualificationRequest.PENDING
-    assert "waiting for the requester" in words(page(client, path))
+    assert "has not decided on your request" in words(page(client, path))
     assert "Waiting" in words(page(client, "/marketplace/qualifications/"))
     client.post(path + "request/")
     assert QualificationRequest.objects.count() == 1

@@ -102,7 +102,7 @@ def test_who_had_an_assignment_before_cannot_submit_it_for_the_next_worker(frame
     assert old_address == SUBMIT
     response = frame.post(old_address, fields)
     assert response.status_code == 404
-    assert "There is no such assignment of yours" in words(response.content)
+    assert "You have no such assignment" in words(response.content)
     assert frame.post(f"/marketplace/by/{'0' * 64}/mturk/externalSubmit", fields).status_code == 404
     assert snapshot() == before
 

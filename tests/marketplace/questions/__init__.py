@@ -1,0 +1,1 @@
+"""Reading questions, answer keys and answers, and grading tests."""

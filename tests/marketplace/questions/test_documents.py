@@ -201,6 +201,9 @@ def test_html_is_taken_leniently(page: str, has_form: bool) -> None:
     [
         ("", "no HTML element"),
         ("Just words, 1 < 2", "no HTML element"),
+        ("<form", "no HTML element"),
+        ("<form a='1'", "no HTML element"),
+        ('<form action="/elsewhere>', "no HTML element"),
         ("<p>\n<body></body> <body>", "<! [2,15] Start tag 'body' seen a second time !>"),
         ('<form a="1"b="2">', "No space between attributes of 'form'"),
     ],
@@ -208,6 +211,14 @@ def test_html_is_taken_leniently(page: str, has_form: bool) -> None:
 def test_html_that_is_none(page: str, words: str) -> None:
     with refused("InvalidParameterValue", "error parsing the HTML5 data", words):
         parse_question(html(page))
+
+
+def test_the_first_five_faults_of_a_page_are_listed() -> None:
+    many = "<body>" * 4 + "<p a=''b=''c=''d=''>"
+    with pytest.raises(RequestError) as caught:
+        parse_question(html(many))
+    assert str(caught.value).count("Start tag 'body' seen a second time") == 3
+    assert str(caught.value).count("No space between attributes of 'p'") == 2
 
 
 def test_html_in_the_wrong_order() -> None:

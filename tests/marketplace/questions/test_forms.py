@@ -174,6 +174,8 @@ def counted(before: str) -> str:
         (question(content=BINARY.replace("http:", "ftp:")), ["'DataURL'", "http://"]),
         (question(content=BINARY.replace("http:", "javascript:")), ["'DataURL'"]),
         (question(content=EMBEDDED.replace("<Width>400</Width>", "")), ["'Height'", ":Width"]),
+        (question().replace("</Question>", "<More/></Question>"), ["element 'More'"]),
+        (question("<FreeTextAnswer><More/></FreeTextAnswer>"), ["element 'More'"]),
         (free("<Length/><IsNumeric/>"), ["starting with element 'IsNumeric'"]),
         (free('<IsNumeric minValue="1.5"/>'), ["IsNumeric/@minValue", "an integer"]),
         (free('<IsNumeric minValue="2" maxValue="1"/>'), ["IsNumeric/@maxValue", "less than 2"]),

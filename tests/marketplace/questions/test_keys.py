@@ -129,6 +129,7 @@ def test_a_percentage_is_the_nearest_whole_number(score: int, maximum: int) -> N
         (key(QUESTIONS.replace("15", "99999999999")), ["'AnswerScore'", "at most"]),
         (key(QUESTIONS, "<Other/>"), [":PercentageMapping", ":ScaleMapping", ":RangeMapping"]),
         (key(QUESTIONS, percentage(1) + scale(1)), ["No child element"]),
+        (key(QUESTIONS, percentage(1)).replace("</AnswerKey", "<More/></AnswerKey"), ["'More'"]),
         (key(QUESTIONS, percentage(0)), ["MaximumSummedScore", "at least 1"]),
         (key(QUESTIONS, scale("NaN")), ["SummedScoreMultiplier", "decimal"]),
         (key(QUESTIONS, ranges()), ["OutOfRangeQualificationValue", ":SummedScoreRange"]),

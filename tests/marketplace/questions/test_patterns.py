@@ -29,6 +29,12 @@ from marketplace.rules.questions.patterns import MAX_STATES, Budget, is_found
         ("\\bfoo\\b", "afoo", False),
         ("a\\Bb", "ab", True),
         ("[\\w.-]+@", "a.b-c@", True),
+        ("^[a-a]$", "a", True),
+        ("^[\\x41-C]$", "B", True),
+        ("^[A-\\x43]$", "D", False),
+        ("^[a-]$", "-", True),
+        ("^[ab-dx]+$", "abcdx", True),
+        ("[ab-dx]", "e", False),
         ("\\d", "٣", False),
         ("\\W", "é", True),
         ("\\s", "\u3000", True),
@@ -55,6 +61,7 @@ def test_case_can_be_ignored(regex: str, text: str, expected: bool) -> None:
     "regex",
     [
         *["(?=a)", "(?<!a)b", "(a)\\1", "(a", "a)", "[a", "*a", "a**", "[z-a]", "a{3,2}", "a\\"],
+        *["[\\d-z]", "[a-\\d]", "[\\w-z]", "[a-\\w]", "[ -\\s]"],
         *["(" * 1000 + ")" * 1000, f"a{{{MAX_STATES + 1}}}", "((a{99}){99}){99}"],
     ],
 )

@@ -1,0 +1,1 @@
+"""Shared code that needs no database."""

@@ -105,9 +105,9 @@ def test_only_the_forgiven_attempt_goes() -> None:
 
 def test_the_wait_in_words() -> None:
     assert wait_in_words(61, is_known=True) == (
-        "Too many failed attempts to sign in. Please try again in 2 minutes."
+        "Too many failed sign-in attempts. Please try again in 2 minutes."
     )
     assert wait_in_words(1, is_known=False) == (
-        "Too many failed attempts to sign in. Please try again in 1 minute, or use a browser in"
-        " which you have signed in before."
+        "Too many failed sign-in attempts. Please try again in 1 minute, or use a browser where"
+        " you have signed in before."
     )

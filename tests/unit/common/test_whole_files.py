@@ -285,8 +285,8 @@ def test_what_fails_in_a_folder_is_told_of_the_folder(tmp_path: Path) -> None:
         (errno.ENOSPC, "the disk is full. Free some space"),
         (errno.EDQUOT, "is used up. Free some space"),
         (errno.EROFS, "mounted read-only. Mount it for writing"),
-        (errno.EACCES, "no permission to use it. Give the account"),
-        (errno.EPERM, "no permission to use it. Give the account"),
+        (errno.EACCES, "permission denied. Give the account"),
+        (errno.EPERM, "permission denied. Give the account"),
         (errno.EIO, "could not read or write it. Check the disk"),
     ],
 )

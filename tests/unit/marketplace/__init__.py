@@ -1,0 +1,1 @@
+"""Parts of the worker site that need no database."""

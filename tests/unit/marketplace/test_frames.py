@@ -2,8 +2,8 @@
 
 import pytest
 
+from common.web.origins import origin_of
 from marketplace.site.htmlpage import page_for_frame
-from marketplace.site.policy import origin_of
 
 
 def ready(html: str) -> str:

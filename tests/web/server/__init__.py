@@ -1,0 +1,1 @@
+"""Settings, `make run`, the web server, and production behind a proxy."""

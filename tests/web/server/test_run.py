@@ -127,7 +127,7 @@ def test_stops_whole(running: Running, how: signal.Signals) -> None:
     assert "admin / chainbox-admin" in printed
     assert "worker / chainbox-worker" in printed
     assert "HITs are published on this site's own marketplace" in printed
-    assert "only what goes wrong" not in printed
+    assert "you see only problems" not in printed
     check_crowd(running)
     running.process.send_signal(how)
     assert running.process.wait(timeout=60) == 0, running.printed()
@@ -192,7 +192,7 @@ def test_says_that_the_port_is_taken(tmp_path: Path) -> None:
 def test_says_which_levels_there_are(tmp_path: Path) -> None:
     result = start_on(tmp_path, "8000", CHAINBOX_LOG_LEVEL="loud")
     assert result.returncode == 1
-    assert result.stderr.startswith("CHAINBOX_LOG_LEVEL is 'LOUD'; it can be DEBUG, INFO")
+    assert result.stderr.startswith("CHAINBOX_LOG_LEVEL must be one of DEBUG, INFO")
 
 
 def test_says_that_the_port_is_no_number(tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_no_play_money_in_production(settings: Settings) -> None:
     settings.PRODUCTION = True
     assert crowd_environment("127.0.0.1", 8000, {})["CHAINBOX_CROWD_KEY_ID"]
     assert not Account.objects.filter(kind=AccountKind.AVAILABLE, balance__gt=0).exists()
-    with pytest.raises(ImproperlyConfigured, match="not in production"):
+    with pytest.raises(ImproperlyConfigured, match="production mode does not create them"):
         demo_worker_ensure()
 
 

@@ -48,13 +48,13 @@ def settings_of(folder: Path, **values: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"SECRET_KEY": ""}, "SECRET_KEY of its own"),
+        ({"SECRET_KEY": ""}, "needs its own SECRET_KEY"),
         (
             {"SECRET_KEY": "chainbox-development-only-secret-never-for-a-site-others-can-reach"},
-            "SECRET_KEY of its own",
+            "needs its own SECRET_KEY",
         ),
         ({"SECRET_KEY": ("abcdefghij" * 5)[1:]}, "at least 50 characters"),
-        ({"SECRET_KEY": "k" * 80}, "not all alike"),
+        ({"SECRET_KEY": "k" * 80}, "5 of them different"),
         ({"ALLOWED_HOSTS": ""}, "needs ALLOWED_HOSTS"),
         ({"ALLOWED_HOSTS": " , "}, "needs ALLOWED_HOSTS"),
         ({"DATABASE_URL": ""}, "needs DATABASE_URL"),

@@ -1,0 +1,1 @@
+"""Database, broker, cache and clocks, and what happens while one is away."""

@@ -1,0 +1,1 @@
+"""Signing in: limits on password attempts, passwords, and the log."""

@@ -100,8 +100,8 @@ def test_who_has_to_wait_is_told_so(client: Client, user: User, page: str) -> No
     assert refused.status_code == 429, "the right password does not help while waiting"
     assert 0 < int(refused.headers["Retry-After"]) <= WINDOW_MS // 1000
     said = words(refused.content)
-    assert "Too many failed attempts to sign in. Please try again in 15 minutes" in said
-    assert "or use a browser in which you have signed in before" in said
+    assert "Too many failed sign-in attempts. Please try again in 15 minutes" in said
+    assert "or use a browser where you have signed in before" in said
     assert "_auth_user_id" not in client.session
 
 

@@ -1,0 +1,1 @@
+"""What holds for every page: permissions, headers, hostile addresses, a full disk, no Redis."""

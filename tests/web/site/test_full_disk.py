@@ -250,15 +250,13 @@ def test_a_full_disk_under_the_database_is_a_message_everywhere(tmp_path: Path) 
         )
         assert failed.returncode == 1
         assert failed.stderr.endswith(
-            "error: The disk of the database is full. Free some space on it and try again; nothing "
+            "error: The database's disk is full. Free some space on it and try again; nothing "
             "half-written was kept.\n"
         )
         assert "Traceback" not in failed.stderr
         disk.empty()
         disk.fill()
         asked = disk.run([sys.executable, "-c", ASKED], env)
-        assert asked.stdout.startswith("507 Nothing was saved, because the server could not write")
+        assert asked.stdout.startswith("507 The server could not write to its disk")
         assert asked.stdout.endswith("swept\n")
-        assert (
-            "marketplace_sweep was not finished: The disk of the database is full" in asked.stderr
-        )
+        assert "marketplace_sweep was not finished: The database's disk is full" in asked.stderr

@@ -5,7 +5,7 @@ from django.db import OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
-from common.web.csp import ContentSecurityPolicyMiddleware, csp, policy_text
+from common.web.csp import ContentSecurityPolicyMiddleware, policy_set, policy_text
 
 
 @pytest.mark.django_db
@@ -38,9 +38,8 @@ def test_every_response_is_guarded(client: Client, path: str) -> None:
 
 
 def test_a_view_may_replace_one_directive() -> None:
-    @csp(img_src="'self' blob:")
     def view(request: HttpRequest) -> HttpResponse:
-        return HttpResponse("ok")
+        return policy_set(HttpResponse("ok"), img_src="'self' blob:")
 
     response = ContentSecurityPolicyMiddleware(view)(RequestFactory().get("/"))
     policy = response.headers["Content-Security-Policy"]

@@ -42,20 +42,20 @@ def test_a_host_of_their_own(tmp_path: Path) -> None:
 def test_a_bad_origin_stops_the_start(tmp_path: Path) -> None:
     result = start(tmp_path, CHAINBOX_MARKETPLACE_ORIGINS="market.example")
     assert result.returncode != 0
-    assert "CHAINBOX_MARKETPLACE_ORIGINS: 'market.example' is no origin" in result.stderr
+    assert "CHAINBOX_MARKETPLACE_ORIGINS: 'market.example' is not an origin" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ("http://market.example", "must begin with https"),
-        ("https://market.example/path", "more than an origin"),
-        ("https://market.example?x", "more than an origin"),
-        ("https://user@market.example", "no origin"),
-        ("ftp://market.example", "no origin"),
-        ("https://", "no origin"),
-        ("https://market.example:port", "no origin"),
-        ("'self'", "no origin"),
+        ("https://market.example/path", "has more than an origin"),
+        ("https://market.example?x", "has more than an origin"),
+        ("https://user@market.example", "not an origin"),
+        ("ftp://market.example", "not an origin"),
+        ("https://", "not an origin"),
+        ("https://market.example:port", "not an origin"),
+        ("'self'", "not an origin"),
     ],
 )
 def test_what_is_no_origin(text: str, complaint: str) -> None:
