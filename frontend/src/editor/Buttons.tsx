@@ -40,7 +40,7 @@ interface ButtonProps {
   act(): void;
 }
 
-// Not `disabled`: a button that goes off while it has the focus would lose it.
+// Not `disabled`: a button that is disabled while it has the focus would lose the focus.
 function Button({ icon, text, keys, off, act }: ButtonProps) {
   return (
     <button

@@ -108,7 +108,7 @@ function undoKey(event: KeyboardEvent, editing: Editing): boolean {
   return true;
 }
 
-/** Keys that work wherever the focus is, except where one types: undo, redo and H. */
+/** Keys that work wherever the focus is, except in text fields: undo, redo and H. */
 export function usePageKeys(on: boolean, editing: Editing, hide: (hidden: boolean) => void): void {
   useLayoutEffect(() => {
     if (!on) return;

@@ -161,7 +161,7 @@ def test_nothing_left_to_ask(desk: Desk) -> None:
     desk.accept(desk.publish(campaign, Stage.COVERAGE))
     hands.agree()
     expect(hands.frame.get_by_role("heading", name=EMPTY)).to_be_visible()
-    expect(hands.frame.get_by_text("have been answered")).to_be_visible()
+    expect(hands.frame.get_by_text("has been answered")).to_be_visible()
     expect(hands.frame.get_by_text("Return button, outside of this frame")).to_be_visible()
     open_questions_of(campaign, Stage.COVERAGE, at_least=1)
     other = Claim(
@@ -177,5 +177,5 @@ def test_nothing_left_to_ask(desk: Desk) -> None:
     consent_give(claim=other, version=1)
     assert sitting_open(claim=other).sitting is not None
     desk.page.reload()
-    expect(hands.frame.get_by_text("Other workers are at work")).to_be_visible()
+    expect(hands.frame.get_by_text("Other workers are working")).to_be_visible()
     assert models.Sitting.objects.get().known_worker.name == "A2OTHER"

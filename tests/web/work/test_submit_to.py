@@ -23,8 +23,8 @@ ORIGINS = [
     "https://xn--mrkte-gra.example",
 ]
 SUBMIT = "/mturk/externalSubmit"
-UNREADABLE = "cannot be read"
-UNKNOWN = "is no marketplace that we work with"
+UNREADABLE = "is not valid"
+UNKNOWN = "is not a marketplace we work with"
 MISSING = "has no turkSubmitTo"
 
 GOOD = [
