@@ -170,7 +170,7 @@ def test_a_chain_over_its_photo(chief: Client, campaign: models.Campaign) -> Non
     }
     assert {int(number) for number in facts} == about
     assert 0 < len(about) < len(given), "the horse has facts of its own"
-    assert "On the dashboard" in text_of(page(chief, shown(horse)))
+    assert "Show on the dashboard" in text_of(page(chief, shown(horse)))
 
 
 def test_chains_can_be_found(chief: Client, campaign: models.Campaign) -> None:
