@@ -115,7 +115,7 @@ class BoxDeleteForm(_BoxForm):
 
 class NoBoxForm(DecisionForm):
     name, title, button = "no_box", "Settle without a box", "Settle the chain"
-    help = "Select one or both. The chain's boxes are removed."
+    help = "Select one or both. The chain’s boxes are removed."
     scene = forms.BooleanField(label="It is the scene or a place", required=False)
     nobndbox = forms.BooleanField(label="No box can be drawn for it", required=False)
 

@@ -151,7 +151,7 @@ def _decode(body: bytes, type_: type[T]) -> T:
 def _answer(number: int, answer: wire.Answer) -> Answer:
     if "\0" in answer.comment:
         raise _refused(
-            400, "bad_request", f"Question {number}: the comment has a sign that is no text."
+            400, "bad_request", f"Question {number}: the comment contains an invalid character."
         )
     return answer_read(answer)
 

@@ -11,7 +11,7 @@ TITLES = {
     Trust.TESTING: "You have not passed the test yet",
     Trust.PROBATION: "You are on probation",
     Trust.TRUSTED: "You are trusted",
-    Trust.REVOKED: "You cannot work on this task any more",
+    Trust.REVOKED: "You can no longer work on this task",
 }
 # For workers who lost trust.
 ASK_AGAIN = (

@@ -75,7 +75,7 @@ describe("answering", () => {
     expect(text(".count")).toBe("2 of 2");
   });
 
-  test("submit is not to be had before the last answer", async () => {
+  test("the worker cannot submit before the last answer", async () => {
     await show({}, sittingOf([itemOf(1), itemOf(2)]));
     const submit = (): string | null | undefined =>
       root.querySelector(".submit")?.getAttribute("aria-disabled");
@@ -94,7 +94,7 @@ describe("answering", () => {
     expect(text(".count")).toBe("1 of 2");
   });
 
-  test("what is typed in the comment is no answer", async () => {
+  test("typing in the comment does not answer the question", async () => {
     await show({}, sittingOf([itemOf(1)]));
     const field = root.querySelector("textarea") as HTMLTextAreaElement;
     await act(() => {
@@ -171,7 +171,7 @@ test.each([
   expect(text("main")).toContain("Return");
 });
 
-test("a finished sitting is handed in only on demand, once", async () => {
+test("a finished sitting is submitted only on demand, once", async () => {
   const submit = vi.spyOn(HTMLFormElement.prototype, "submit").mockImplementation(() => undefined);
   await show({}, sittingOf([], { finished: true, fields: { sitting: "7", submit: "x" } }));
   expect(submit).not.toHaveBeenCalled();

@@ -284,7 +284,7 @@ export class Controller {
     if (!state || this.now.finishing !== "no" || this.open.length > 0) return;
     clearTimeout(this.goingOn);
     this.set({ finishing: "sending", notice: "" });
-    // All answers are sent together, so no drafts are needed any more. But nothing is saved yet.
+    // All answers are sent together, so drafts are no longer needed. But nothing is saved yet.
     this.saver?.stop();
     this.set({ save: "saving" });
     const goOn = (): boolean => {

@@ -25,7 +25,7 @@ export interface Keys {
 }
 
 /** Drawing and adjusting with the keyboard alone. Without a box the arrows move a cross and Enter
- * sets corners or points; with a box they move it, or the corner that Space chooses. */
+ * sets corners or points; with a box they move it, or the corner selected with Space. */
 export function useKeys(
   props: BoxEditorProps,
   editing: Editing,

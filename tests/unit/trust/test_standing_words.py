@@ -108,7 +108,7 @@ def test_who_lost_trust_learns_why_in_numbers_and_what_to_do() -> None:
     standing = stand(*[Checked(right=False)] * 3)
     assert standing.trust is Trust.REVOKED
     text = read(standing)
-    assert text.startswith("You cannot work on this task any more\nWhy: 3 of your last 3 checked")
+    assert text.startswith("You can no longer work on this task\nWhy: 3 of your last 3 checked")
     assert "0 of 3" in text
     assert "You will be paid" in text
     assert "you can appeal" in text
