@@ -1,4 +1,4 @@
-"""No serious barrier on any page, and nothing that the browser complains of.
+"""No serious accessibility problem on any page, and no errors in the browser's console.
 
 Light and dark, large and small; states that all stages share are looked at in turn.
 """

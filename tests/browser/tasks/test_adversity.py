@@ -1,4 +1,4 @@
-"""Nothing that was answered gets lost or sent twice, whatever happens to browser and network.
+"""No answer is lost or sent twice, whatever happens to the browser and the network.
 
 The desk's frame is a third party's and may keep nothing in the browser: what survives is what the
 server has, and the page says what it has not. Where marketplace and task pages are of one site,

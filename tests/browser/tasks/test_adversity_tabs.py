@@ -1,4 +1,4 @@
-"""Pages that outlive what they show: the back button, two tabs, time that runs out, a return."""
+"""Outdated pages: the back button, two tabs, an expired sitting, a returned HIT."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What comes before the first question: the frame, the preview, the examples, the consent."""
+"""Before the first question: the frame, the preview, the examples, the consent text."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A phone of 320 × 640 with fingers only: everything can be reached, and whole sittings be done."""
+"""A phone of 320 × 640, fingers only: everything can be reached, whole sittings can be done."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Workers see where they stand, and can ask for another look: in a real browser, no barriers."""
+"""Workers see their standing and can appeal: in a real browser, without barriers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The administration: who sees what, that nothing is edited, and what its actions do."""
+"""The administration: permissions, read-only tables, and its actions."""
 
 import re
 from pathlib import Path

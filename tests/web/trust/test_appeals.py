@@ -1,4 +1,4 @@
-"""The page where who lost trust asks for another look: plain, protected, once at a time."""
+"""The appeal page for workers who lost trust: plain, protected, one appeal at a time."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""What the page's script calls: strict in, plain words out, the ticket the only permission."""
+"""The endpoints for the page's script: strict input, plain messages, permission by ticket only."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Where a page sends its form: to the marketplaces that we know, however the address is written."""
+"""A page sends its form to known marketplaces only, however the address is written."""
 
 import json
 import re
