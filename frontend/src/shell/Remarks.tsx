@@ -37,7 +37,7 @@ export function Remarks({ item, answer, locked, onChange }: RemarksProps): JSX.E
         {phrases.map(({ mention, text }) => (
           <Flag
             key={mention}
-            label="The phrase has the wrong words marked"
+            label="The wrong words are marked"
             detail={phrases.length > 1 ? text : ""}
             checked={answer.cutWrongly.includes(mention)}
             onToggle={() => onChange({ cutWrongly: toggled(answer.cutWrongly, mention) }, 300)}
