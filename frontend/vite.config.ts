@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config";
 
-// One classic script and one style sheet under fixed names: Django's static files give them their
-// hashes. Classic, because a module is fetched with CORS, which fails in a frame whose sandbox
-// gives it no origin.
+// One classic script and one style sheet under fixed names: Django's static files add hashes to
+// them. Classic, because modules are fetched with CORS, which fails in a sandboxed frame without an
+// origin.
 export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
@@ -18,6 +18,6 @@ export default defineConfig({
       },
     },
   },
-  // Style sheets are read by the test of the colours.
+  // The test of the colours reads the style sheets.
   test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], css: true },
 });

@@ -1,4 +1,4 @@
-"""The administration: look at everything, and change it only through the actions."""
+"""The administration: view everything, and change it only through the actions."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""What all pages of the administration share: nothing is edited, rows are few, actions ask."""
+"""Shared parts of the administration's pages: read-only, short lists, actions that confirm."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -24,14 +24,14 @@ else:
     Admin = admin.ModelAdmin
     BasePaginator = Paginator
 
-# A list ends here: to count and leaf through millions of rows takes seconds, and nobody does.
+# Lists end here: counting and paging through millions of rows takes seconds, and nobody needs it.
 MOST_LISTED = 10_000
-# What one action is carried out on.
+# The most rows for one action.
 MOST_AT_ONCE = 100
 
 
 class ShortPaginator(BasePaginator):
-    """Counts no further than the list goes."""
+    """Counts no further than the end of the list."""
 
     @cached_property
     def count(self) -> int:
@@ -41,7 +41,7 @@ class ShortPaginator(BasePaginator):
 
 
 class ShortList(ChangeList):
-    """Says so where the list ends early."""
+    """Notes in the title that the list ends early."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -50,11 +50,11 @@ class ShortList(ChangeList):
 
 
 class ReadOnlyAdmin(Admin):
-    """A table to look at. What may be done with its rows are actions that call `actions/`."""
+    """A read-only table. Rows change only through admin actions, which call `actions/`."""
 
     list_per_page = 50
     show_full_result_count = False
-    # To count what each filter leaves is a statement each.
+    # Each count would be a query of its own.
     show_facets = admin.ShowFacets.NEVER
     paginator = ShortPaginator
 
@@ -74,11 +74,11 @@ class ReadOnlyAdmin(Admin):
         return False
 
     def has_act_permission(self, request: HttpRequest) -> bool:
-        """Tell whether the account may carry out actions on these rows."""
+        """Return whether the account may carry out actions on these rows."""
         return request.user.has_perm(f"annotation.change_{self.opts.model_name}")
 
     def row_words(self, row: Any) -> str:
-        """Name a row in what is asked and answered."""
+        """Name a row in confirmations and messages."""
         return str(row)
 
     def ask_and_do(
@@ -96,14 +96,15 @@ class ReadOnlyAdmin(Admin):
     ) -> HttpResponse | None:
         """Ask for what the action needs, then carry it out on each row.
 
-        `done` names what happened, as in "2 standings revoked". A row that refuses stops no other.
+        `done` completes the message, as in "2 standings revoked". A refusal for one row does not
+        stop the others.
         """
         chosen = list(rows[: MOST_AT_ONCE + 1])
         if len(chosen) > MOST_AT_ONCE:
-            messages.error(request, f"Choose at most {MOST_AT_ONCE} at once.")
+            messages.error(request, f"Select at most {MOST_AT_ONCE} rows at once.")
             return None
         if not chosen:
-            messages.error(request, f"None of what you chose can be {done}: they are already.")
+            messages.error(request, f"The selected rows are already {done}.")
             return None
         confirmed = "confirmed" in request.POST
         form = form_class(request.POST) if confirmed else form_class()
@@ -135,7 +136,7 @@ class ReadOnlyAdmin(Admin):
         do: Callable[[Any], object],
         refusals: tuple[type[Exception], ...] = (),
     ) -> None:
-        """Carry something out on each row and say what became of it."""
+        """Carry something out on each row and report the result."""
         count = 0
         for row in rows:
             try:
@@ -154,7 +155,7 @@ def _named(options: Any, count: int) -> str:
 
 
 class StageFilter(admin.SimpleListFilter):
-    """By stage, in its own words."""
+    """By stage."""
 
     title = "stage"
     parameter_name = "stage"
@@ -167,7 +168,7 @@ class StageFilter(admin.SimpleListFilter):
 
 
 def stage_words(stage: str) -> str:
-    """Return a stage's name for people; what is none stays as it is."""
+    """Return a stage's title; any other text only gets a capital."""
     return STAGES[Stage(stage)] if stage in STAGES else capfirst(stage)
 
 
@@ -178,7 +179,7 @@ def one_line(text: str, most: int = 90) -> str:
 
 
 def detail_context(model_admin: Admin, request: HttpRequest, row: Model) -> dict[str, Any]:
-    """Return what a page about one row shows round its content."""
+    """Return the context that every page about one row needs."""
     return {
         **model_admin.admin_site.each_context(request),
         "opts": model_admin.opts,

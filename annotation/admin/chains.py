@@ -1,4 +1,4 @@
-"""Chains: a list to find one, a page with its boxes over the photo, and the decisions about it."""
+"""Chains: a list, a page with each chain's boxes over the photo, and decisions about it."""
 
 from typing import Any
 
@@ -38,9 +38,9 @@ class TypeFilter(admin.SimpleListFilter):
 
 
 class ReviewFilter(admin.SimpleListFilter):
-    """Chains in review, by the reason."""
+    """Chains in review, by reason."""
 
-    title = "reason of the review"
+    title = "reason for review"
     parameter_name = "reason"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -60,7 +60,7 @@ class ReviewFilter(admin.SimpleListFilter):
 
 
 class PhaseFilter(admin.SimpleListFilter):
-    """By phase, in words."""
+    """By phase."""
 
     title = "phase"
     parameter_name = "phase"
@@ -109,7 +109,7 @@ class ChainAdmin(ReadOnlyAdmin):
     def phase_words(self, row: models.Chain) -> str:
         return PHASES[row.phase]
 
-    @admin.display(description="why in review")
+    @admin.display(description="reason for review")
     def reason(self, row: models.Chain) -> str:
         return row.review if row.phase == Phase.REVIEW.value else ""
 

@@ -1,4 +1,4 @@
-"""HITs, assignments and the supply of stages, as we know them."""
+"""HITs, assignments and the supply of stages, as stored here."""
 
 import uuid
 from typing import Any
@@ -14,13 +14,13 @@ from annotation.actions.crowd.rejections import RejectionRefusedError, assignmen
 from annotation.admin.base import ReadOnlyAdmin, StageFilter, one_line, stage_words
 from annotation.pipeline.crowd.money import dollars
 
-# A slip of the keyboard should not pay a month's wage.
+# A typing error should not pay a month's wage.
 MOST_BONUS_CENTS = 10_000
 
 
 class RejectForm(forms.Form):
     reason = forms.CharField(
-        label="What was wrong? The worker is told this.",
+        label="What was wrong? The worker will see this.",
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
@@ -28,20 +28,23 @@ class RejectForm(forms.Form):
 
 class BonusForm(forms.Form):
     cents = forms.IntegerField(
-        label="Cents for each", min_value=1, max_value=MOST_BONUS_CENTS, help_text="100 is a dollar"
+        label="Cents for each worker",
+        min_value=1,
+        max_value=MOST_BONUS_CENTS,
+        help_text="100 cents are one dollar",
     )
     reason = forms.CharField(
-        label="What for? The worker is told this.",
+        label="What is the bonus for? The worker will see this.",
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
-    # One for each page that asks: the same page sent twice pays once.
+    # New for each page: a form that is sent twice pays once.
     once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
 
 @admin.register(models.StageSupply)
 class StageSupplyAdmin(ReadOnlyAdmin):
-    """Which stages of launched campaigns are supplied; the campaign's crowd page changes it."""
+    """The supply of launched campaigns' stages; it is changed on the campaign's crowd page."""
 
     list_display = ("campaign", "stage_name", "status", "qualification_type_id", "changed_at")
     list_display_links = ("stage_name",)
@@ -73,7 +76,7 @@ class HitAdmin(ReadOnlyAdmin):
     list_filter = ("campaign", StageFilter, "kind", "status")
     list_select_related = ("campaign",)
     search_fields = ("hit_id__exact",)
-    search_help_text = "A HIT’s id on the marketplace, whole"
+    search_help_text = "A HIT’s complete id on the marketplace"
     ordering = ("-pk",)
 
     @admin.display(description="HIT")
@@ -112,7 +115,7 @@ class AssignmentAdmin(ReadOnlyAdmin):
     list_filter = ("hit__campaign", AssignmentStageFilter, "status")
     list_select_related = ("worker", "hit__campaign")
     search_fields = ("assignment_id__exact", "worker__name__exact")
-    search_help_text = "An assignment’s id or a worker’s name, whole"
+    search_help_text = "An assignment’s complete id or a worker’s full name"
     ordering = ("-pk",)
     actions = ("reject", "bonus")
 
@@ -131,7 +134,7 @@ class AssignmentAdmin(ReadOnlyAdmin):
     def why(self, row: models.Assignment) -> str:
         return one_line(row.reason)
 
-    @admin.action(description="Reject, if not paid yet …", permissions=["act"])
+    @admin.action(description="Reject if not paid yet …", permissions=["act"])
     def reject(
         self, request: HttpRequest, rows: QuerySet[models.Assignment]
     ) -> HttpResponse | None:

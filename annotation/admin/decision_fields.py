@@ -1,4 +1,4 @@
-"""What forms of review decisions are made of: fields, and what there is to choose from."""
+"""Building blocks of the review decision forms: fields and choices."""
 
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ Choices = list[tuple[Any, str]]
 
 
 class DecisionForm(forms.Form):
-    """One decision about a chain, or about an image if there is no chain."""
+    """A decision about a chain, or about an image if there is no chain."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -38,24 +38,24 @@ class DecisionForm(forms.Form):
         super().__init__(data, auto_id=f"{self.name}-%s", label_suffix="")
         self.state = state
         self.chain = chain
-        # Decisions of the image that might be taken back, in words.
+        # Decisions about the image that might be undone, in words.
         self.decisions = decisions or []
         self.fill()
 
     @classmethod
     def applies(cls, state: ImageState, chain: Chain | None) -> bool:
-        """Tell whether there is anything that the decision could be about."""
+        """Return whether the decision is possible here."""
         return chain is not None
 
     def fill(self) -> None:
-        """Give the fields what there is to choose from."""
+        """Set the choices of the fields."""
 
     def decision(self, reviewer: int) -> facts.Decision | facts.Undo:
         raise NotImplementedError
 
     @property
     def chain_number(self) -> int:
-        assert self.chain is not None  # `applies` has said so
+        assert self.chain is not None  # `applies` has checked it
         return self.chain.number
 
     def choose(self, field: str, choices: Choices) -> None:
@@ -107,7 +107,7 @@ def corners(rect: Rect) -> str:
 
 
 def chain_words(state: ImageState, chain: Chain) -> str:
-    """Name a chain by its number and the phrase that stands for it."""
+    """Name a chain by its number and its representative phrase."""
     if not chain.mentions:
         return f"chain {chain.number}"
     phrase = mention_text(representative(state, chain.mentions), state.captions)
@@ -115,7 +115,7 @@ def chain_words(state: ImageState, chain: Chain) -> str:
 
 
 def decision_choices(rows: list[tuple[int, facts.Body]], state: ImageState) -> Choices:
-    """Return the decisions that might be taken back, the newest first, in words."""
+    """Return the decisions that might be undone, newest first, in words."""
     known = {record.fact for record in state.decisions}
     return [
         (number, f"{number}: {fact_words(body, state)}") for number, body in rows if number in known

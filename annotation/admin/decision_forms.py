@@ -1,4 +1,4 @@
-"""A form for each review decision: from what a reviewer ticks to the fact it is."""
+"""A form for each review decision, which turns the reviewer's input into a fact."""
 
 from django import forms
 
@@ -22,9 +22,9 @@ from annotation.pipeline.protocol.state import Chain, ImageState, accepted_boxes
 
 class SplitForm(DecisionForm):
     name, title, button = "split", "Split", "Split the chain"
-    help = "The ticked phrases leave for a chain of their own and take the ticked boxes along."
-    mentions = ticks_field("Phrases that leave")
-    boxes = ticks_field("Boxes that go with them", required=False)
+    help = "The selected phrases and boxes move to a new chain."
+    mentions = ticks_field("Phrases to move")
+    boxes = ticks_field("Boxes to move", required=False)
 
     @classmethod
     def applies(cls, state: ImageState, chain: Chain | None) -> bool:
@@ -47,8 +47,8 @@ class SplitForm(DecisionForm):
 
 
 class JoinForm(DecisionForm):
-    name, title, button = "join", "Join", "Make them one chain"
-    help = "The ticked chains name the same as this one; the lowest number stays."
+    name, title, button = "join", "Join", "Join the chains"
+    help = "Use this if the selected chains refer to the same thing. The lowest number is kept."
     chains = ticks_field("Chains to join with this one")
 
     @classmethod
@@ -65,9 +65,9 @@ class JoinForm(DecisionForm):
 
 
 class RectForm(DecisionForm):
-    """Four corners, as the public format counts them."""
+    """Four edges, counted as in the public format."""
 
-    help = "In pixels of the photo, counted from 1 at the top left; both ends belong to the box."
+    help = "In pixels of the photo, counted from 1 at the top left; both ends are included."
     xmin = pixel_field("Left")
     ymin = pixel_field("Top")
     xmax = pixel_field("Right")
@@ -98,7 +98,7 @@ class _BoxForm(DecisionForm):
 
 
 class BoxAdjustForm(RectForm, _BoxForm):
-    name, title, button = "box_adjust", "Adjust a box", "Set the box"
+    name, title, button = "box_adjust", "Adjust a box", "Adjust the box"
     field_order = ["box"]
 
     def decision(self, reviewer: int) -> facts.BoxAdjust:
@@ -107,7 +107,7 @@ class BoxAdjustForm(RectForm, _BoxForm):
 
 class BoxDeleteForm(_BoxForm):
     name, title, button = "box_delete", "Delete a box", "Delete the box"
-    help = "It goes from every chain that it belongs to."
+    help = "The box is removed from every chain that it belongs to."
 
     def decision(self, reviewer: int) -> facts.BoxDelete:
         return facts.BoxDelete(reviewer=reviewer, box=self.cleaned_data["box"])
@@ -115,7 +115,7 @@ class BoxDeleteForm(_BoxForm):
 
 class NoBoxForm(DecisionForm):
     name, title, button = "no_box", "Settle without a box", "Settle the chain"
-    help = "It may be the scene, without a box, or both. Its boxes go."
+    help = "Select one or both. The chain’s boxes are removed."
     scene = forms.BooleanField(label="It is the scene or a place", required=False)
     nobndbox = forms.BooleanField(label="No box can be drawn for it", required=False)
 
@@ -130,7 +130,7 @@ class NoBoxForm(DecisionForm):
 
 class RetypeForm(DecisionForm):
     name, title, button = "retype", "Change a phrase’s types", "Set the types"
-    help = f"“{NOT_VISUAL}” alone takes the phrase out of its chain."
+    help = f"If you select only “{NOT_VISUAL}”, the phrase is removed from its chain."
     mention = one_field("Phrase")
     types = forms.MultipleChoiceField(
         label="Types",
@@ -154,8 +154,8 @@ class RetypeForm(DecisionForm):
 
 
 class FixSpanForm(DecisionForm):
-    name, title, button = "fix_span", "Cut a phrase anew", "Set the words"
-    help = "Words of its caption, counted from 1; signs such as commas count too."
+    name, title, button = "fix_span", "Change a phrase’s words", "Set the words"
+    help = "Words are counted from 1 within the caption; punctuation marks count as words."
     mention = one_field("Phrase")
     first = forms.IntegerField(label="First word", min_value=1, max_value=1000)
     last = forms.IntegerField(label="Last word", min_value=1, max_value=1000)
@@ -183,7 +183,7 @@ class SendToForm(DecisionForm):
         coerce=facts.Target,
         choices=[(target.value, words) for target, words in TARGETS.items()],
     )
-    reason = forms.CharField(label="Why", required=False, max_length=200)
+    reason = forms.CharField(label="Reason (optional)", required=False, max_length=200)
 
     def decision(self, reviewer: int) -> facts.SendTo:
         return facts.SendTo(
@@ -195,11 +195,11 @@ class SendToForm(DecisionForm):
 
 
 class CaptionForm(DecisionForm):
-    name, title, button = "caption_unrelated", "A caption and the photo", "Settle the caption"
-    help = "Ends the review of an image whose caption workers have reported."
+    name, title, button = "caption_unrelated", "Is a caption about the photo?", "Decide"
+    help = "This ends the review of an image if workers reported a caption."
     caption = one_field("Caption")
     unrelated = forms.TypedChoiceField(
-        label="It is",
+        label="The caption is",
         coerce=lambda value: value == "1",
         choices=[("1", "not about this photo"), ("0", "about this photo")],
     )
@@ -220,8 +220,8 @@ class CaptionForm(DecisionForm):
 
 
 class UndoForm(DecisionForm):
-    name, title, button = "undo", "Take a decision back", "Take it back"
-    help = "As long as nothing else has changed what it changed."
+    name, title, button = "undo", "Undo a decision", "Undo"
+    help = "This works only if nothing else has changed the same chains or boxes since."
     of = one_field("Decision")
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Facts, judgments above all: to read. The database itself refuses to change one."""
+"""Facts, mostly judgments, read-only: the database itself refuses to change one."""
 
 from typing import Any
 
@@ -16,22 +16,22 @@ KINDS = {
     "judgment": "judgment",
     "accepted_import": "accepted import",
     "doubt": "doubt",
-    "fix_span": "phrase cut anew",
-    "retype": "other types",
+    "fix_span": "phrase changed",
+    "retype": "types changed",
     "split": "split",
     "join": "join",
     "box_add": "box added",
     "box_adjust": "box adjusted",
     "box_delete": "box deleted",
     "no_box": "settled without a box",
-    "caption_unrelated": "caption and photo",
+    "caption_unrelated": "caption checked",
     "send_to": "sent to a stage",
-    "undo": "decision taken back",
+    "undo": "decision undone",
 }
 
 
 class KindFilter(admin.SimpleListFilter):
-    """By kind, in words."""
+    """By kind."""
 
     title = "kind"
     parameter_name = "kind"
@@ -46,7 +46,7 @@ class KindFilter(admin.SimpleListFilter):
 
 
 class JudgmentStageFilter(StageFilter):
-    """Judgments of a stage: their question's key begins with it."""
+    """Judgments of a stage: their question's key begins with its name."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return (
@@ -56,13 +56,13 @@ class JudgmentStageFilter(StageFilter):
 
 @admin.register(models.Fact)
 class FactAdmin(ReadOnlyAdmin):
-    """The facts of all images, the newest first."""
+    """The facts of all images, newest first."""
 
     list_display = ("fact", "kind_words", "words", "worker", "counted", "campaign", "created_at")
     list_filter = ("image__campaign", KindFilter, JudgmentStageFilter, "counted")
     list_select_related = ("image__campaign", "image__stored_state", "worker")
     search_fields = ("image__name__exact", "worker__name__exact")
-    search_help_text = "An image’s or a worker’s name, whole"
+    search_help_text = "An image’s or a worker’s full name"
     ordering = ("-pk",)
     readonly_fields = ("words",)
     fields = (
@@ -90,6 +90,6 @@ class FactAdmin(ReadOnlyAdmin):
     def campaign(self, row: models.Fact) -> str:
         return row.image.campaign.name
 
-    @admin.display(description="what it says")
+    @admin.display(description="what happened")
     def words(self, row: models.Fact) -> str:
         return fact_words(decode_body(row.body), image_state(row.image))

@@ -1,4 +1,4 @@
-"""Gold questions: to look at, and to retire one that is no good."""
+"""Gold questions: view them, and retire bad ones."""
 
 from django import forms
 from django.contrib import admin
@@ -11,7 +11,7 @@ from annotation.admin.base import ReadOnlyAdmin, StageFilter, one_line, stage_wo
 
 
 class RetireForm(forms.Form):
-    reason = forms.CharField(label="Why is it no good?", max_length=200)
+    reason = forms.CharField(label="Why should it no longer be used?", max_length=200)
 
 
 @admin.register(models.GoldQuestion)

@@ -1,4 +1,4 @@
-"""Images: the way to decisions that are about no chain, such as an unrelated caption."""
+"""Images, and decisions that do not concern a single chain, such as an unrelated caption."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from annotation.selectors.campaign.overview import image_facts
 
 
 class StatusFilter(admin.SimpleListFilter):
-    """By status, in words."""
+    """By status."""
 
     title = "status"
     parameter_name = "status"
@@ -33,7 +33,7 @@ class StatusFilter(admin.SimpleListFilter):
 
 @admin.register(models.Image)
 class ImageAdmin(ReadOnlyAdmin):
-    """Images with what their facts have come to."""
+    """Images with their status."""
 
     list_display = ("name", "campaign", "status", "fact_count", "changed_at")
     list_filter = ("campaign", StatusFilter)

@@ -1,4 +1,4 @@
-"""Payments: to read. The database itself refuses to change one."""
+"""Payments, read-only: the database itself refuses to change one."""
 
 from django.contrib import admin
 
@@ -15,7 +15,7 @@ class PaymentAdmin(ReadOnlyAdmin):
     list_filter = ("campaign", StageFilter, "kind")
     list_select_related = ("campaign", "assignment__worker")
     search_fields = ("assignment__worker__name__exact", "assignment__assignment_id__exact")
-    search_help_text = "A worker’s name or an assignment’s id, whole"
+    search_help_text = "A worker’s full name or an assignment’s complete id"
     ordering = ("-pk",)
 
     @admin.display(description="paid")

@@ -1,4 +1,4 @@
-"""The outbox: what we have told the marketplace, what waits, and what it refused."""
+"""The outbox: our calls to the marketplace, done, waiting or refused."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -27,7 +27,7 @@ class OutboxCallAdmin(ReadOnlyAdmin):
     list_filter = ("campaign", "status", "operation")
     list_select_related = ("campaign",)
     search_fields = ("key__startswith", "worker__name__exact")
-    search_help_text = "The beginning of a key, such as approve/12, or a worker’s name, whole"
+    search_help_text = "The beginning of a key, such as approve/12, or a worker’s full name"
     ordering = ("-pk",)
     actions = ("retry",)
 
@@ -35,10 +35,12 @@ class OutboxCallAdmin(ReadOnlyAdmin):
     def error(self, row: models.OutboxCall) -> str:
         return one_line(row.last_error)
 
-    @admin.action(description="Send failed calls again", permissions=["act"])
+    @admin.action(description="Retry failed calls", permissions=["act"])
     def retry(self, request: HttpRequest, rows: QuerySet[models.OutboxCall]) -> None:
         failed = rows.filter(status=CallStatus.FAILED)[:MOST_AT_ONCE]
         calls = list(failed)
         self.do_each(request, calls, done="will be sent again", do=lambda c: call_retry(call=c))
         if not calls:
-            self.message_user(request, "None of these has failed: there is nothing to send again.")
+            self.message_user(
+                request, "None of the selected calls has failed, so there is nothing to retry."
+            )

@@ -1,4 +1,4 @@
-"""Workers, with all that is known of them. Who they are is known to the marketplace only."""
+"""Workers and everything stored about them. Only the marketplace knows who they are."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from annotation.selectors.crowd.workers import worker_history
 
 
 class TrustFilter(admin.SimpleListFilter):
-    """Workers who stand so at some stage."""
+    """Workers with this trust at some stage."""
 
     title = "trust at some stage"
     parameter_name = "trust"
@@ -57,7 +57,7 @@ class WorkerAdmin(ReadOnlyAdmin):
             handed_in=Coalesce(Subquery(handed_in, output_field=IntegerField()), 0)
         ).prefetch_related(Prefetch("standings", queryset=known, to_attr="known_standings"))
 
-    @admin.display(description="stands")
+    @admin.display(description="standings")
     def standings(self, row: models.Worker) -> str:
         known: list[models.WorkerStanding] = getattr(row, "known_standings", [])
         return "; ".join(

@@ -1,4 +1,4 @@
-"""An image as pages of the administration show it: photo, boxes, captions, and its facts."""
+"""An image on the administration's pages: photo, boxes, captions, facts."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ from annotation.selectors.corpus.photos import photo_url
 BOX_WORDS = {
     BoxStatus.ACCEPTED: "accepted",
     BoxStatus.PROPOSED: "not checked yet",
-    BoxStatus.DISCARDED: "bad, said Quality",
+    BoxStatus.DISCARDED: "rejected at Box Quality",
     BoxStatus.REMOVED: "removed",
 }
-# No page gets longer than this; the dashboard shows all facts of an image.
+# Limits the page's length; the dashboard shows all facts of an image.
 MOST_FACTS = 200
 
 
@@ -30,7 +30,7 @@ def image_state(image: models.Image) -> ImageState | None:
 def picture_context(
     image: models.Image, state: ImageState | None, number: int | None, facts: list[models.Fact]
 ) -> dict[str, Any]:
-    """Return what the pages show of an image, or of one chain of it. `facts`: the newest first."""
+    """Return what the pages show of an image, or of one of its chains. `facts`: newest first."""
     context: dict[str, Any] = {
         "image": image,
         "campaign": image.campaign,

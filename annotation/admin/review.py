@@ -1,4 +1,4 @@
-"""The page on which a reviewer decides about a chain, or about an image."""
+"""The page where a reviewer decides about a chain or an image."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ DECIDE = "annotation.change_chain"
 def decide(
     model_admin: Admin, request: HttpRequest, image: models.Image, number: int | None, row: Any
 ) -> HttpResponse:
-    """Show a form for each decision that applies; carry out the one that is sent."""
+    """Show a form for each possible decision; carry out the one that was sent."""
     if not request.user.has_perm(DECIDE):
         raise PermissionDenied
     state = image_state(image)
@@ -45,7 +45,7 @@ def decide(
     if request.method == "POST":
         name = request.POST.get("decision", "")
         if name not in forms:
-            refusal = "There is no such decision here."
+            refusal = "This decision is not possible here."
         else:
             sent = FORMS[name](state, chain, request.POST, decisions=choices)
             forms[name] = sent
@@ -54,7 +54,7 @@ def decide(
                 if not refusal:
                     return _onwards(image, number)
             else:
-                refusal = "Something is missing or makes no sense: see below."
+                refusal = "Please correct the errors below."
     context = {
         **detail_context(model_admin, request, row),
         **picture_context(image, state, number, facts),
@@ -63,7 +63,7 @@ def decide(
         "forms": forms.values(),
         "refusal": refusal,
         "sent": request.POST.get("decision", ""),
-        # After a refusal the reviewer looks at what is there now.
+        # After a refusal the page shows the current state.
         "seen": chain_seen(state, number) if number is not None else "",
     }
     return TemplateResponse(
@@ -74,8 +74,8 @@ def decide(
 def _carry_out(
     request: HttpRequest, image: models.Image, number: int | None, form: DecisionForm
 ) -> str:
-    """Return why it was refused; empty once it is a fact."""
-    assert request.user.pk is not None  # who may decide is signed in
+    """Record the decision; return why it was refused, or an empty text."""
+    assert request.user.pk is not None  # the permission requires signing in
     decision = form.decision(request.user.pk)
     try:
         if number is None:
@@ -95,7 +95,7 @@ def _carry_out(
 
 
 def _onwards(image: models.Image, number: int | None) -> HttpResponse:
-    """Go on to the chain; if the decision has ended it, to its image."""
+    """Go to the chain, or to its image if the chain no longer exists."""
     row = models.Chain.objects.filter(image=image, number=number or 0).first()
     if row is None:
         return redirect("admin:annotation_image_change", image.pk)

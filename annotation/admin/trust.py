@@ -1,4 +1,4 @@
-"""Standings and appeals: who is trusted with what, and a researcher's word on it."""
+"""Standings and appeals: workers' trust by stage, and researchers' decisions about it."""
 
 from typing import Any
 
@@ -24,21 +24,24 @@ EVENTS_SHOWN = 200
 
 class RevokeForm(forms.Form):
     reason = forms.CharField(
-        label="Why? The worker is told this.",
+        label="Reason (the worker will see this)",
         max_length=500,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=(
-            "They get no further question, at once, and their doubtful judgments are asked again. "
-            "Name nobody here: these words stay in the record even if the worker is erased."
+            "The worker gets no further questions, and questions with doubtful answers from them "
+            "are asked again. Do not name anyone: this text stays in the record even if the "
+            "worker is erased."
         ),
     )
 
 
 class ReinstateForm(forms.Form):
     trusted = forms.BooleanField(
-        label="Trusted at once, without probation",
+        label="Reinstate as trusted, without probation",
         required=False,
-        help_text="Checks count from zero. Doubts that were raised stay.",
+        help_text=(
+            "Checks start again from zero. Existing doubts about the worker’s judgments remain."
+        ),
     )
 
 
@@ -46,15 +49,17 @@ class AppealForm(forms.Form):
     reinstate = forms.TypedChoiceField(
         label="Decision",
         coerce=lambda value: value == "1",
-        choices=[("", "Choose"), ("1", "Reinstate, on probation"), ("0", "It stays as it is")],
+        choices=[("", "Choose"), ("1", "Reinstate on probation"), ("0", "Keep revoked")],
     )
     reply = forms.CharField(
-        label="What you tell the worker", max_length=2000, widget=forms.Textarea(attrs={"rows": 4})
+        label="Your message to the worker",
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 4}),
     )
 
 
 class TrustFilter(admin.SimpleListFilter):
-    """By trust, in words."""
+    """By trust."""
 
     title = "trust"
     parameter_name = "trust"
@@ -68,7 +73,7 @@ class TrustFilter(admin.SimpleListFilter):
 
 @admin.register(models.WorkerStanding)
 class WorkerStandingAdmin(ReadOnlyAdmin):
-    """Where workers stand; revoking and reinstating are actions."""
+    """Workers' standings; revoking and reinstating are admin actions."""
 
     list_display = ("worker", "stage_name", "campaign", "trust_words", "accuracy", "updated_at")
     list_filter = ("campaign", StageFilter, TrustFilter)
@@ -101,7 +106,7 @@ class WorkerStandingAdmin(ReadOnlyAdmin):
     def reason(self, row: models.WorkerStanding) -> str:
         return row.standing.reason or "–"
 
-    @admin.display(description="what happened")
+    @admin.display(description="history")
     def happened(self, row: models.WorkerStanding) -> str:
         events = models.TrustEvent.objects.filter(
             campaign=row.campaign_id, worker=row.worker_id, stage=row.stage
@@ -158,7 +163,7 @@ def _event_text(line: EventLine) -> str:
 
 
 class AppealStageFilter(StageFilter):
-    """By the stage that it is about."""
+    """By the stage of its standing."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(standing__stage=self.value()) if self.value() else queryset
@@ -166,7 +171,7 @@ class AppealStageFilter(StageFilter):
 
 @admin.register(models.Appeal)
 class AppealAdmin(ReadOnlyAdmin):
-    """Appeals; to decide one is an action."""
+    """Appeals; deciding one is an admin action."""
 
     list_display = ("worker", "stage_name", "campaign", "beginning", "created_at", "decided")
     list_filter = (
@@ -195,14 +200,14 @@ class AppealAdmin(ReadOnlyAdmin):
     def campaign(self, row: models.Appeal) -> str:
         return row.standing.campaign.name
 
-    @admin.display(description="what they say")
+    @admin.display(description="message")
     def beginning(self, row: models.Appeal) -> str:
         return one_line(row.words)
 
     @admin.display(description="decision")
     def decided(self, row: models.Appeal) -> str:
         if row.decided_at is None:
-            return "waits"
+            return "waiting"
         return "reinstated" if row.reinstated else "stays revoked"
 
     @admin.action(description="Decide …", permissions=["act"])

@@ -1,10 +1,10 @@
-"""Bars, drawn on the server: plain numbers for the attributes of an SVG."""
+"""Bars drawn on the server: plain numbers for SVG attributes."""
 
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
-# The width of a bar in the units of its SVG, which stretches to whatever width there is.
+# The width of a bar in SVG units; the SVG stretches to the available width.
 FULL = 1000
 
 
@@ -38,10 +38,10 @@ def stacked(parts: Iterable[tuple[str, str, int]], total: int) -> list[Segment]:
 
 
 def per_cent(part: int, whole: int) -> int:
-    """Return a share in whole per cents; 100 only if nothing is missing."""
+    """Return a share in whole per cent; 100 only if nothing is missing."""
     return 100 * part // whole if whole else 0
 
 
 def longest_of(counts: Sequence[int]) -> int:
-    """Return what the longest bar of a chart stands for; 1 for a chart of nothing."""
+    """Return the count of a chart's longest bar; 1 for an empty chart."""
     return max(counts, default=0) or 1

@@ -1,4 +1,4 @@
-"""A campaign's crowd: what is published, what it costs, and whether all is well."""
+"""A campaign's crowd page: published HITs, costs, warnings."""
 
 from typing import Any
 
@@ -40,11 +40,11 @@ BADGE_OF: dict[SupplyStatus, str] = {
     SupplyStatus.PAUSED: "review",
     SupplyStatus.DRAINING: "open",
 }
-# What the buttons do, and what is said then.
+# The buttons' effects, and the message that follows.
 CHANGES: dict[str, tuple[SupplyStatus, str]] = {
     "resume": (SupplyStatus.RUNNING, "running"),
-    "pause": (SupplyStatus.PAUSED, "paused: waiting HITs are taken back"),
-    "drain": (SupplyStatus.DRAINING, "draining: nothing is added"),
+    "pause": (SupplyStatus.PAUSED, "paused: waiting HITs are being withdrawn"),
+    "drain": (SupplyStatus.DRAINING, "draining: no HITs are added"),
 }
 PEOPLE_ORDER = (Trust.TRUSTED, Trust.PROBATION, Trust.TESTING, Trust.NEW, Trust.REVOKED)
 
@@ -56,7 +56,7 @@ class StageLine(msgspec.Struct, frozen=True):
     supply: StageSupplyRow
     status: str
     badge: str
-    # What can be done to it now: the button's value and its words.
+    # The buttons shown for it: value and label.
     changes: tuple[tuple[str, str], ...]
     money: StageMoney
     price: str
@@ -72,7 +72,7 @@ def may_change(request: HttpRequest) -> bool:
 
 
 def require_change(request: HttpRequest) -> None:
-    """Refuse whoever may only look."""
+    """Refuse accounts that may only view."""
     if not may_change(request):
         raise PermissionDenied
 
@@ -81,7 +81,7 @@ def require_change(request: HttpRequest) -> None:
 @researchers_only
 @require_safe
 def crowd(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """All of it on one page."""
+    """The crowd page."""
     campaign = _campaign(campaign_id)
     supplies = stage_supplies(campaign)
     money = campaign_money(campaign)
@@ -126,7 +126,7 @@ def supply(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if do == "launch":
         _launch(request, campaign)
     elif do not in CHANGES or (stage and stage not in STAGES):
-        messages.error(request, "There is no such stage, or nothing like that can be done to it.")
+        messages.error(request, "There is no such stage or action.")
     else:
         status, words = CHANGES[do]
         stages = (Stage(stage),) if stage else tuple(Stage)
@@ -146,7 +146,7 @@ def _launch(request: HttpRequest, campaign: models.Campaign) -> None:
     except LaunchRefusedError as error:
         messages.error(request, f"Not launched: {'; '.join(error.problems)}.")
     else:
-        messages.success(request, "Launched: HITs of all stages are on their way.")
+        messages.success(request, "Launched: HITs for all stages are being published.")
 
 
 def _campaign(campaign_id: int) -> models.Campaign:
@@ -160,14 +160,14 @@ def _status(supplies: tuple[StageSupplyRow, ...]) -> tuple[str, str]:
     if found == {None}:
         return "Not launched", "new"
     if len(found) > 1:
-        return "Some stages run", "open"
+        return "Partly running", "open"
     (status,) = found
     assert status is not None
     return STATUSES[status], BADGE_OF[status]
 
 
 def _changes(found: set[SupplyStatus | None]) -> tuple[tuple[str, str], ...]:
-    """Return what would change something where stages stand so."""
+    """Return the buttons that would change something for stages in these states."""
     words = {"resume": "Resume", "pause": "Pause", "drain": "Drain"}
     return tuple(
         (name, words[name])
@@ -210,7 +210,7 @@ def _money(money: CampaignMoney) -> dict[str, Any]:
         [
             ("paid", "Paid", money.paid),
             ("promised", "Promised", money.promised),
-            ("unspent", "Not promised yet", unspent),
+            ("unspent", "Unspent", unspent),
         ],
         max(money.budget, money.paid + money.promised),
     )
@@ -229,10 +229,10 @@ def _money(money: CampaignMoney) -> dict[str, Any]:
 
 def _alive() -> dict[str, Any]:
     if redis_is_away():
-        return {"is_late": True, "words": "cannot run while Redis does not answer"}
+        return {"is_late": True, "words": "cannot run while Redis is not responding"}
     age = heartbeat_age()
     if age is None:
-        return {"is_late": True, "words": "has not run yet, as far as this page knows"}
+        return {"is_late": True, "words": "does not seem to have run yet"}
     if age < LATE_SECONDS:
         return {"is_late": False, "words": f"ran {age:.0f} seconds ago"}
     minutes = int(age // 60)

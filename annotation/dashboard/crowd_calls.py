@@ -1,4 +1,4 @@
-"""The outbox: what we tell the marketplace, and what it refused."""
+"""The outbox: our calls to the marketplace, and those it refused."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -19,15 +19,15 @@ STATUSES = {
     CallStatus.DONE.value: "Done",
     CallStatus.DROPPED.value: "Dropped",
 }
-# What a call is for.
+# The purpose of a call.
 OPERATIONS: dict[str, str] = {
     Operation.CREATE_HIT.value: "Publish a HIT",
-    Operation.EXPIRE_HIT.value: "Take a HIT back",
+    Operation.EXPIRE_HIT.value: "Withdraw a HIT",
     Operation.APPROVE.value: "Pay an assignment",
     Operation.REJECT.value: "Reject an assignment",
     Operation.BONUS.value: "Pay a bonus",
     Operation.QUALIFY.value: "Set a qualification",
-    Operation.MESSAGE.value: "Write to a worker",
+    Operation.MESSAGE.value: "Message a worker",
 }
 
 
@@ -35,7 +35,7 @@ OPERATIONS: dict[str, str] = {
 @researchers_only
 @require_safe
 def calls(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """All calls of the campaign, the newest first."""
+    """All calls of the campaign, newest first."""
     campaign = get_object_or_404(models.Campaign, pk=campaign_id)
     counts = calls_count(campaign)
     status = request.GET.get("status", "")
@@ -60,7 +60,7 @@ def calls(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @researchers_only
 @require_POST
 def retry(request: HttpRequest, campaign_id: int, call_id: int) -> HttpResponse:
-    """Send a failed call once more."""
+    """Retry a failed call."""
     require_change(request)
     call = get_object_or_404(models.OutboxCall, pk=call_id, campaign_id=campaign_id)
     if call.status != CallStatus.FAILED:

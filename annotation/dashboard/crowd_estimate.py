@@ -1,4 +1,4 @@
-"""A campaign's estimated costs: asking for them, and what the crowd's page shows of them."""
+"""A campaign's estimated costs: start an estimate, and show the latest on the crowd page."""
 
 from typing import Any
 
@@ -29,19 +29,19 @@ PERMISSION = "annotation.estimate_campaign"
 @permission_required(PERMISSION, raise_exception=True)
 @require_POST
 def estimate(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """Have the costs estimated, in the background."""
+    """Start an estimate in the background."""
     campaigns = models.Campaign.objects.select_related("current_settings")
     campaign = get_object_or_404(campaigns, pk=campaign_id)
-    assert isinstance(request.user, User)  # signed in, as the decorators see to
+    assert isinstance(request.user, User)  # the decorators require it
     try:
         estimate_ask(campaign=campaign, by=request.user)
     except EstimateUnderWayError:
-        messages.info(request, "An estimate of this campaign is being made already.")
+        messages.info(request, "An estimate for this campaign is already running.")
     return redirect(f"{reverse('crowd', args=[campaign.pk])}#estimate")
 
 
 def estimate_shown(campaign: models.Campaign, user: Any) -> dict[str, Any]:
-    """Return what the page says of the costs: the last estimate, and the one under way."""
+    """Return what the page shows about the costs: the last estimate, and the one under way."""
     under_way, last = campaign_estimates(campaign)
     return {
         "under_way": under_way,

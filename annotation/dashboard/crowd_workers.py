@@ -1,4 +1,4 @@
-"""A campaign's workers: whom it trusts with what, and a researcher's word on it."""
+"""A campaign's workers: their trust by stage, and researchers' decisions about it."""
 
 from urllib.parse import urlencode
 
@@ -31,7 +31,7 @@ MOST_WORDS = 2000
 @researchers_only
 @require_safe
 def workers(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """All who have a standing in the campaign."""
+    """All workers with a standing in the campaign."""
     campaign = get_object_or_404(models.Campaign, pk=campaign_id)
     trust, stage = request.GET.get("trust", ""), request.GET.get("stage", "")
     trust = trust if trust in TRUST else ""
@@ -65,7 +65,7 @@ def workers(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @researchers_only
 @require_safe
 def worker(request: HttpRequest, campaign_id: int, worker_id: int) -> HttpResponse:
-    """One worker: standings, sittings, payments, and what happened."""
+    """One worker: standings, sittings, payments, history."""
     campaign = get_object_or_404(models.Campaign, pk=campaign_id)
     found = _worker(campaign, worker_id)
     history = worker_history(found, campaign)
@@ -102,9 +102,9 @@ def trust(request: HttpRequest, campaign_id: int, worker_id: int) -> HttpRespons
     reason = request.POST.get("reason", "").strip()[:MOST_WORDS]
     by = request.user.get_username()
     if stage not in STAGES or do not in {"revoke", "reinstate", "trust"}:
-        messages.error(request, "There is no such stage, or nothing like that can be done.")
+        messages.error(request, "There is no such stage or action.")
     elif do == "revoke" and not reason:
-        messages.error(request, "Say why: the worker is told.")
+        messages.error(request, "Give a reason: the worker will see it.")
     elif do == "revoke":
         at = Stage(stage)
         trust_revoke(campaign=campaign, worker=found, stage=at, reason=reason, by=by)
@@ -127,7 +127,7 @@ def appeal(request: HttpRequest, campaign_id: int, appeal_id: int) -> HttpRespon
     do = request.POST.get("do", "")
     reply = request.POST.get("reply", "").strip()[:MOST_WORDS]
     if do not in {"reinstate", "refuse"} or not reply:
-        messages.error(request, "Choose an answer, and write to the worker what they are to know.")
+        messages.error(request, "Choose a decision and write a message to the worker.")
     else:
         try:
             appeal_decide(
@@ -139,12 +139,12 @@ def appeal(request: HttpRequest, campaign_id: int, appeal_id: int) -> HttpRespon
         except AppealRefusedError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, "The appeal is answered, and the worker will be told.")
+            messages.success(request, "The appeal is answered. The worker will get your message.")
     return redirect("crowd", campaign_id=campaign_id)
 
 
 def _worker(campaign: models.Campaign, worker_id: int) -> models.Worker:
-    """Return a worker who has to do with the campaign; others are none of its business."""
+    """Return a worker of the campaign; workers of other campaigns are not found."""
     return get_object_or_404(
         models.Worker.objects.filter(standings__campaign=campaign).distinct(), pk=worker_id
     )

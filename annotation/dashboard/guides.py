@@ -1,4 +1,4 @@
-"""Pages for what workers are told: look, and edit."""
+"""Pages to view and edit the guides that workers read."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ class TopicRow(msgspec.Struct, frozen=True):
     name: str
     row: models.Guide | None
     guide: StageGuide | None
-    # Places of lessons whose image is no longer there.
+    # Examples and test questions whose image is gone.
     lost: tuple[str, ...] = ()
 
 
@@ -50,7 +50,7 @@ class TopicRow(msgspec.Struct, frozen=True):
 @researchers_only
 @require_safe
 def guides(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """All topics of a campaign: what there is, and what is missing."""
+    """All topics of a campaign, and what they lack."""
     campaign = get_object_or_404(models.Campaign, pk=campaign_id)
     context = {"campaign": campaign, "topics": _topics(campaign), "may_edit": _may_edit(request)}
     return render(request, "dashboard/guides.html", context)
@@ -60,7 +60,7 @@ def guides(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @researchers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def guide(request: HttpRequest, campaign_id: int, topic: str) -> HttpResponse:
-    """The text of one topic; whoever may change campaigns can save another."""
+    """The text of one topic; accounts that may change campaigns can save a new one."""
     if request.method == "POST" and not _may_edit(request):
         raise PermissionDenied
     if topic not in TOPICS:
@@ -90,7 +90,7 @@ def _save(request: HttpRequest, campaign: models.Campaign, topic: str) -> HttpRe
             source=source,
             status=422,
             problems=problems,
-            # As it was: that somebody else has saved is still to be noticed.
+            # Unchanged, so that another person's save is still noticed.
             seen=seen,
         )
     except GuideChangedError as error:
@@ -98,9 +98,11 @@ def _save(request: HttpRequest, campaign: models.Campaign, topic: str) -> HttpRe
             request, campaign, topic, row=error.row, source=source, status=409, newer=error.row
         )
     if row is not None and saved.pk == row.pk:
-        messages.info(request, f"Nothing has changed: version {saved.version} is as it was.")
+        messages.info(
+            request, f"Nothing to save: your text is the same as version {saved.version}."
+        )
     else:
-        messages.success(request, f"Saved as version {saved.version}. Workers get it from now on.")
+        messages.success(request, f"Saved as version {saved.version}. Workers see it from now on.")
     return redirect("guide", campaign_id=campaign.pk, topic=topic)
 
 

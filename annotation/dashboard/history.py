@@ -1,4 +1,4 @@
-"""Which facts of an image a chain has to do with."""
+"""Which facts of an image concern a chain."""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -12,9 +12,9 @@ from annotation.pipeline.protocol.state import Chain, ImageState
 def facts_about(
     bodies: Iterable[tuple[int, facts.Body]], state: ImageState, chain: Chain
 ) -> set[int]:
-    """Return the numbers of the facts about a chain: about it, its phrases or its boxes.
+    """Return the numbers of the facts about a chain, its phrases or its boxes.
 
-    `bodies` come with their numbers, in order: a doubt follows what it doubts.
+    `bodies` come with their numbers, in order: a doubt follows the judgment that it concerns.
     """
     boxes = {box.number for box in state.boxes if chain.number in box.chains}
     found: set[int] = set()

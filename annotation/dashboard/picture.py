@@ -17,8 +17,8 @@ from annotation.pipeline.protocol.state import (
     unplaced,
 )
 
-# Colours that people with any kind of colour vision can tell apart; the style sheet has them.
-# Chains go by their number as well, so it is no harm that the ninth has the first's colour again.
+# Colours in the style sheet that people with any kind of colour vision can tell apart. Chains also
+# show their number, so the ninth may reuse the first one's colour.
 COLOURS = 8
 
 
@@ -31,7 +31,7 @@ class Label(msgspec.Struct, frozen=True):
     width: int
     height: int
     size: int
-    # Where the text stands within the label.
+    # The position of the text within the label.
     text_x: float
     text_y: float
 
@@ -51,7 +51,7 @@ class DrawnBox(msgspec.Struct, frozen=True):
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """Words of a caption: a mention with its chain's number and colour, or what is between."""
+    """Words of a caption: a mention with its chain's number and colour, or words in between."""
 
     text: str
     mention: int = 0
@@ -113,7 +113,7 @@ def drawn_boxes(state: ImageState, only: int | None = None) -> list[DrawnBox]:
                 label=label,
             )
         )
-    # What stands out is drawn last, above the rest.
+    # Highlighted boxes are drawn last, above the rest.
     return sorted(drawn, key=lambda box: not box.is_faded)
 
 

@@ -1,4 +1,4 @@
-"""Trust in words, and accuracy as a small bar that shows how sure it is."""
+"""Trust in words, and accuracy as a small bar with its interval."""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -21,7 +21,7 @@ TRUST: dict[Trust, str] = {
     Trust.TRUSTED: "Trusted",
     Trust.REVOKED: "Revoked",
 }
-# The colours of badges, by the names that the style sheet has for images.
+# The colours of badges, by the names used for images in the style sheet.
 BADGES: dict[Trust, str] = {
     Trust.NEW: "new",
     Trust.TESTING: "new",
@@ -29,7 +29,7 @@ BADGES: dict[Trust, str] = {
     Trust.TRUSTED: "finished",
     Trust.REVOKED: "review",
 }
-# Half the width of the line that stands for the share itself.
+# Half the width of the line that marks the share.
 HALF_LINE = 12
 
 
@@ -43,7 +43,7 @@ class AccuracyBar(msgspec.Struct, frozen=True):
     width: int
     share_x: int
     minimum_x: int
-    # How the interval lies to the minimum: good, unsure or bad.
+    # The interval compared with the minimum: good, unsure or bad.
     kind: str
 
 
@@ -58,7 +58,7 @@ class StandingRow(msgspec.Struct, frozen=True):
 
 
 def accuracy_bar(accuracy: Accuracy, minimum: float) -> AccuracyBar | None:
-    """Return the bar of an accuracy; None as long as nothing was checked.
+    """Return the bar of an accuracy; None if nothing has been checked.
 
     >>> bar = accuracy_bar(Accuracy(39, 45), 0.8)
     >>> bar.words, bar.x, bar.width, bar.share_x, bar.kind
@@ -91,7 +91,7 @@ def standing_row(line: StandingLine) -> StandingRow:
 
 
 def event_words(event: trust.Event) -> str:
-    """Say what happened to a worker.
+    """Describe an event in words.
 
     >>> event_words(trust.Checked(right=True))
     'A checked answer was right'
@@ -104,17 +104,17 @@ def event_words(event: trust.Event) -> str:
         case trust.Checked(right=right):
             return f"A checked answer was {'right' if right else 'wrong'}"
         case trust.Revoked(reason=reason):
-            return "Trust was ended" + (f": {reason}" if reason else "")
+            return "Trust was revoked" + (f": {reason}" if reason else "")
         case trust.Reinstated(trusted=trusted):
-            return "Reinstated, " + ("trusted at once" if trusted else "on probation")
+            return "Reinstated, " + ("as trusted" if trusted else "on probation")
         case trust.Shaken(stage=stage):
-            return f"Back on probation, as trust was lost at {STAGES[stage]}"
+            return f"Back on probation after losing trust at {STAGES[stage]}"
         case _:
             assert_never(event)
 
 
 class EventLine(msgspec.Struct, frozen=True):
-    """Something that happened, or checks of a stage in a row."""
+    """An event, or several checks at a stage in a row."""
 
     # The latest of them.
     event: models.TrustEvent
@@ -123,7 +123,7 @@ class EventLine(msgspec.Struct, frozen=True):
 
 
 def event_lines(events: Iterable[tuple[models.TrustEvent, trust.Event]]) -> list[EventLine]:
-    """Put events in words, the newest first as they come; checks in a row take one line."""
+    """Describe events in words, in the given order; several checks in a row share one line."""
     lines: list[EventLine] = []
     checks: list[bool] = []
     for event, body in events:
@@ -148,5 +148,5 @@ def _checks(right: list[bool]) -> str:
 
 
 def _line(share: float) -> int:
-    """Place a line so that all of it is on the bar."""
+    """Place a line so that it lies fully on the bar."""
     return min(max(round(FULL * share) - HALF_LINE, 0), FULL - 2 * HALF_LINE)

@@ -1,4 +1,4 @@
-"""The dashboard's pages: look, and change nothing."""
+"""The dashboard's read-only pages."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ FACTS_SHOWN = 12
 @researchers_only
 @require_safe
 def campaigns(request: HttpRequest) -> HttpResponse:
-    """All campaigns, or what to do while there is none."""
+    """All campaigns, or how to start one if there are none."""
     cards = [
         {"summary": summary, "progress": _progress(summary), "finished": _finished(summary)}
         for summary in campaign_summaries()
@@ -64,7 +64,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 @researchers_only
 @require_safe
 def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """What happened in one campaign, and its images."""
+    """One campaign: progress, recent activity, images."""
     found = get_object_or_404(models.Campaign, pk=campaign_id)
     work = campaign_work(found)
     status = request.GET.get("status", "")
@@ -98,7 +98,7 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @researchers_only
 @require_safe
 def image(request: HttpRequest, campaign_id: int, name: str) -> HttpResponse:
-    """One image: its photo with boxes, captions, chains, and how it came to them."""
+    """One image: its photo with boxes, captions, chains and history."""
     found = image_find(campaign_id, name)
     if found is None:
         raise Http404
@@ -140,11 +140,11 @@ def image(request: HttpRequest, campaign_id: int, name: str) -> HttpResponse:
 
 @require_safe
 def photo(request: HttpRequest, token: str) -> HttpResponseBase:
-    """A photo. The signature is the permission: task pages in frames have no cookies to show."""
+    """A photo. The signature is the permission: task pages in frames have no cookies."""
     try:
         found = photo_find(token)
     except PhotoExpiredError:
-        return _plain("This address of the photo has expired. Load the page with it again.", 410)
+        return _plain("The link to this photo has expired. Reload the page that shows it.", 410)
     try:
         stream = default_storage.open(found.file) if found is not None else None
     except FileNotFoundError:
@@ -176,7 +176,7 @@ def _progress(of: CampaignSummary | CampaignWork) -> list[Segment]:
 
 
 def _finished(of: CampaignSummary | CampaignWork) -> int:
-    """Return how many per cent of the images that are still there are finished."""
+    """Return the percentage of finished images among those not withdrawn."""
     withdrawn = of.statuses.get(ImageStatus.WITHDRAWN.value, 0)
     return per_cent(of.statuses.get(ImageStatus.FINISHED.value, 0), of.images - withdrawn)
 
@@ -214,7 +214,7 @@ def _filters(work: CampaignWork, chosen: str) -> list[dict[str, Any]]:
 
 def _image_card(row: models.Image) -> dict[str, Any]:
     status = row.stored_state.status
-    # The lists that images_page has fetched along.
+    # Prefetched by images_page.
     captions: list[models.Caption] = getattr(row, "first_captions", [])
     chains: list[models.Chain] = getattr(row, "in_review", [])
     reasons = [f"chain {chain.number}: {chain.review}" for chain in chains]

@@ -41,10 +41,10 @@ STAGES: dict[Stage, str] = {stage: spec_of(stage).title for stage in Stage}
 PHASES: dict[str, str] = {
     Phase.LINKING.value: "Collecting phrases",
     Phase.VERIFICATION.value: "Checking the phrases",
-    Phase.REQUIREMENT.value: "Asking if it takes a box",
+    Phase.REQUIREMENT.value: "Checking if it can have a box",
     Phase.DRAWING.value: "Drawing a box",
     Phase.QUALITY.value: "Checking a box",
-    Phase.COVERAGE.value: "Asking if all boxes are there",
+    Phase.COVERAGE.value: "Checking if all boxes are there",
     Phase.COMPLETE.value: "Complete, with boxes",
     Phase.NONVISUAL.value: "Complete, without a box",
     Phase.REVIEW.value: "Needs review",
@@ -55,40 +55,41 @@ TARGETS: dict[facts.Target, str] = {
     facts.Target.REQUIREMENT: "back to Box Requirement",
     facts.Target.DRAWING: "back to Box Drawing",
     facts.Target.COVERAGE: "back to Box Coverage",
-    facts.Target.COMPLETE: "to the complete ones",
+    facts.Target.COMPLETE: "to complete",
     facts.Target.REVIEW: "to review",
 }
 CAPTION_REASON = "a caption may not be about the photo"
 
 
 def fact_words(body: facts.Body, state: ImageState | None) -> str:
-    """Say what a fact says. Without a state (a withdrawn image) the phrases stay numbers.
+    """Describe a fact in words. Without a state (a withdrawn image), phrases appear as numbers.
 
-    Chains and boxes go by their numbers, with the phrase if the chain is still there.
+    Chains and boxes appear by number, with the phrase if the chain still exists.
     """
     match body:
         case facts.Judgment():
             return f"Worker {body.worker} {_judgment(body, state)}"
         case facts.AcceptedImport():
             chains, boxes = _number(len(body.chains), "chain"), _number(len(body.boxes), "box")
-            return f"The import brought {chains} and {boxes} as finished annotation"
+            return f"The import added {chains} and {boxes} as finished annotation"
         case facts.Doubt(judgment=number, reason=reason):
-            return f"Judgment {number} was put in doubt" + (f": {reason}" if reason else "")
+            return f"Judgment {number} was doubted" + (f": {reason}" if reason else "")
         case facts.Undo(reviewer=reviewer, decision=number):
-            return f"{_reviewer(reviewer)} took decision {number} back"
+            return f"{_reviewer(reviewer)} undid decision {number}"
         case decision:
             return f"{_reviewer(decision.reviewer)} {_decision(decision, state)}"
 
 
 def question_words(question: Question, state: ImageState) -> str:
     """Ask a question in one sentence."""
-    again = " (asked again, as an answer was put in doubt)" if question.doubted else ""
+    again = " (asked again because an answer was doubted)" if question.doubted else ""
     match question.stage:
         case Stage.LINKS:
             first, second = (_mention(number, state) for number in question.subject)
-            asked = f"Do {first} and {second} name the same?"
+            asked = f"Do {first} and {second} refer to the same thing?"
         case Stage.VERIFICATION:
-            asked = f"Do all phrases of {_chain(question.subject[0], state)} name the same?"
+            chain = _chain(question.subject[0], state)
+            asked = f"Do all phrases of {chain} refer to the same thing?"
         case Stage.REQUIREMENT:
             asked = f"Can a box be drawn for {_chain(question.subject[0], state)}?"
         case Stage.DRAWING:
@@ -107,7 +108,7 @@ def _judgment(judgment: facts.Judgment, state: ImageState | None) -> str:
     if judgment.question.doubted:
         words += f" (second opinion on judgment {judgment.question.doubted})"
     for number in judgment.cut_wrongly:
-        words += f"; reported that {_mention(number, state)} is cut wrongly"
+        words += f"; reported a wrong span for {_mention(number, state)}"
     for number in judgment.unrelated:
         words += f"; reported that caption {number} is not about the photo"
     return words
@@ -118,8 +119,8 @@ def _answer(judgment: facts.Judgment, state: ImageState | None) -> str:
     match stage:
         case Stage.LINKS:
             first, second = (_mention(number, state) for number in subject)
-            same = "name the same" if answer == YES else "do not name the same"
-            return f"said {answer}: {first} and {second} {same}"
+            same = "refer" if answer == YES else "do not refer"
+            return f"answered {answer}: {first} and {second} {same} to the same thing"
         case Stage.QUALITY:
             verdict = {GOOD: "accepted", BAD: "rejected"}[answer]
             return f"{verdict} {_box(subject[0], state)}"
@@ -133,32 +134,32 @@ def _chain_answer(stage: Stage, answer: str, chain: str, rect: Rect | None) -> s
     if stage is Stage.DRAWING and answer == BOX and rect is not None:
         return f"drew a box of {rect.width} × {rect.height} pixels for {chain}"
     return {
-        (Stage.VERIFICATION, TRUE): f"said that all phrases of {chain} name the same",
-        (Stage.VERIFICATION, FALSE): f"said that not all phrases of {chain} name the same",
-        (Stage.REQUIREMENT, BOX): f"said that a box can be drawn for {chain}",
-        (Stage.REQUIREMENT, SCENE): f"said that {chain} is the scene or a place",
-        (Stage.REQUIREMENT, NOBOX): f"said that no box can be drawn for {chain}",
-        (Stage.DRAWING, NONE_NEEDED): f"said that {chain} needs no further box",
-        (Stage.COVERAGE, YES): f"said that all boxes of {chain} are drawn",
-        (Stage.COVERAGE, NO): f"said that a box of {chain} is still missing",
+        (Stage.VERIFICATION, TRUE): f"answered that all phrases of {chain} refer to the same thing",
+        (Stage.VERIFICATION, FALSE): f"answered that phrases of {chain} refer to different things",
+        (Stage.REQUIREMENT, BOX): f"answered that a box can be drawn for {chain}",
+        (Stage.REQUIREMENT, SCENE): f"answered that {chain} is the scene or a place",
+        (Stage.REQUIREMENT, NOBOX): f"answered that no box can be drawn for {chain}",
+        (Stage.DRAWING, NONE_NEEDED): f"answered that {chain} needs no further box",
+        (Stage.COVERAGE, YES): f"answered that all boxes of {chain} are drawn",
+        (Stage.COVERAGE, NO): f"answered that a box of {chain} is still missing",
     }[stage, answer]
 
 
 def _decision(decision: facts.Decision, state: ImageState | None) -> str:
     match decision:
         case facts.FixSpan(mention=number, start=start, end=end):
-            return f"cut {_mention(number, state)} anew: words {start + 1} to {end}"
+            return f"set the span of {_mention(number, state)} to words {start + 1} to {end}"
         case facts.Retype(mention=number, types=types):
             return f"gave {_mention(number, state)} the type {' and '.join(types)}"
         case facts.Split(chain=number, mentions=mentions):
-            return f"took {_number(len(mentions), 'phrase')} out of {_chain(number, state)}"
+            return f"split {_number(len(mentions), 'phrase')} off {_chain(number, state)}"
         case facts.Join(chains=chains):
-            return "made one chain of " + " and ".join(_chain(number, state) for number in chains)
+            return "joined " + " and ".join(_chain(number, state) for number in chains)
         case facts.BoxAdd(chain=number, rect=rect):
             size = f"{rect.width} × {rect.height} pixels"
             return f"added a box of {size} to {_chain(number, state)}"
         case facts.BoxAdjust(box=number, rect=rect):
-            return f"set {_box(number, state)} to {rect.width} × {rect.height} pixels"
+            return f"adjusted {_box(number, state)} to {rect.width} × {rect.height} pixels"
         case facts.BoxDelete(box=number):
             return f"deleted {_box(number, state)}"
         case facts.NoBox(chain=number, scene=scene, nobndbox=nobndbox):
@@ -166,7 +167,7 @@ def _decision(decision: facts.Decision, state: ImageState | None) -> str:
             how = settled.get((scene, nobndbox), "the scene or a place, without a box")
             return f"settled {_chain(number, state)} as {how}"
         case facts.CaptionUnrelated(caption=number, unrelated=unrelated):
-            return f"said that caption {number} is {'not ' if unrelated else ''}about the photo"
+            return f"decided that caption {number} is {'not ' if unrelated else ''}about the photo"
         case facts.SendTo(chain=number, target=target, reason=reason):
             why = f": {reason}" if reason else ""
             return f"sent {_chain(number, state)} {TARGETS[target]}{why}"

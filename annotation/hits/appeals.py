@@ -1,7 +1,7 @@
-"""A plain page where a worker who lost trust at a stage asks for another look.
+"""A plain page where a worker who lost trust at a stage can appeal.
 
-The link came in a message on the marketplace. It is the permission: it is signed, and names one
-standing. No script and no frame; the form is protected as any other of the site.
+The link comes in a message on the marketplace. It is the permission: it is signed and names one
+standing. No script and no frame; the form is protected like every other form of the site.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ LONGEST = 2000
 
 
 class Words(forms.CharField):
-    """A text whose line ends count once: browsers send two signs for each."""
+    """A text whose line ends count as one character each: browsers send two."""
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n")
@@ -34,11 +34,11 @@ class AppealForm(forms.Form):
 
     words = Words(
         max_length=LONGEST,
-        label="Why should we look again?",
+        label="Why should we change our decision?",
         error_messages={
-            "required": "Please write why you want another look.",
-            "max_length": "This is too long: at most %(limit_value)s characters fit, and there "
-            "are %(show_value)s.",
+            "required": "Please explain why we should change our decision.",
+            "max_length": "Your text has %(show_value)s characters. Please shorten it to "
+            "%(limit_value)s at most.",
         },
         widget=forms.Textarea(attrs={"rows": 6, "aria-describedby": "words-hint words-errors"}),
     )
@@ -46,7 +46,7 @@ class AppealForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def appeal(request: HttpRequest, token: str) -> HttpResponse:
-    """Show where the worker stands, and take an appeal if there is none yet."""
+    """Show the worker's standing, and take an appeal if none is waiting."""
     standing = appeal_standing(token)
     if standing is None:
         return _page(request, "hits/appeal_gone.html", {}, 404)
@@ -71,7 +71,7 @@ def _about(
     return {
         "task": stage_guide(standing.campaign, stage).guide.title,
         "standing": shown,
-        # The link that they speak of is this page's own.
+        # This line points to the page that is being shown.
         "lines": [line for line in shown.lines if line != ASK_AGAIN],
         "is_lost": is_lost,
         "waiting": waiting,

@@ -1,4 +1,4 @@
-"""How a worker arrives at a task page: what the platform appends to its address, checked."""
+"""How a worker arrives at a task page: checks what the platform appended to its address."""
 
 import re
 import time
@@ -17,19 +17,19 @@ from annotation.selectors.work.sittings import Claim
 from common.web.origins import origin_of
 
 PREVIEW_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
-AGAIN = "Open the HIT again from your work at the marketplace."
+AGAIN = "Open the HIT again from your list of HITs on the marketplace."
 SUBMIT_PATH = "/mturk/externalSubmit"
-# Letters, digits and a few signs: what the platforms' ids are made of.
+# The platforms' ids consist of letters, digits and a few other characters.
 _ID = re.compile(r"[A-Za-z0-9._~:-]{1,64}")
 _SUBMIT_TO = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]*)*")
 
 
 class ArrivalError(ValueError):
-    """The address is not one that the platform would make; the message is for the worker."""
+    """The platform would not make such an address; the message is for the worker."""
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """A worker with an assignment, and where the finished form goes."""
+    """A worker with an assignment, and where to submit the finished form."""
 
     claim: Claim
     submit_url: str
@@ -38,13 +38,13 @@ class Arrival(msgspec.Struct, frozen=True):
 def arrival_read(
     query: QueryDict, campaign_id: int, stage: Stage, kind: SittingKind
 ) -> Arrival | None:
-    """Read what the platform appended; None: somebody looks at the task before accepting it."""
+    """Read what the platform appended; None if this is a preview before accepting the HIT."""
     assignment_id = query.get("assignmentId", "")
     if assignment_id in ("", PREVIEW_ASSIGNMENT):
         return None
     worker = _id(query, "workerId")
     if worker.startswith(OWN_NAMES):
-        raise ArrivalError("The workerId in the address is none of the platform's.")
+        raise ArrivalError("The workerId in the address is not valid.")
     claim = Claim(
         campaign=campaign_id,
         stage=stage,
@@ -88,21 +88,21 @@ def _id(query: QueryDict, name: str) -> str:
     if not value:
         raise ArrivalError(f"The address of this page has no {name}.")
     if not _ID.fullmatch(value):
-        raise ArrivalError(f"The {name} in the address is none of the platform's.")
+        raise ArrivalError(f"The {name} in the address is not valid.")
     return value
 
 
 def _submit_url(submit_to: str) -> str:
-    """Return where the form goes, if that is a marketplace we know: answers must not leak."""
+    """Return where to submit the form, if that is a known marketplace: answers must not leak."""
     if not submit_to:
         raise ArrivalError("The address of this page has no turkSubmitTo.")
     base = submit_to.rstrip("/")
     if len(base) > 300 or not _SUBMIT_TO.fullmatch(base) or "/.." in base:
-        raise ArrivalError("The turkSubmitTo in the address cannot be read.")
+        raise ArrivalError("The turkSubmitTo in the address is not valid.")
     try:
         origin = origin_of(base)
     except ValueError:
-        raise ArrivalError("The turkSubmitTo in the address cannot be read.") from None
+        raise ArrivalError("The turkSubmitTo in the address is not valid.") from None
     if origin not in settings.CHAINBOX_MARKETPLACE_ORIGINS:
-        raise ArrivalError("The turkSubmitTo in the address is no marketplace that we work with.")
+        raise ArrivalError("The turkSubmitTo in the address is not a marketplace we work with.")
     return base + SUBMIT_PATH

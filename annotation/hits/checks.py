@@ -1,4 +1,4 @@
-"""Is the task pages' script there, and do they ask for the proof that the marketplace gives?"""
+"""System checks: is the task pages' script built, and do the pages require proof of acceptance?"""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage, Tags, Warning, register
 
 @register(Tags.staticfiles)
 def task_script_check(**kwargs: Any) -> list[CheckMessage]:
-    """Warn if the pages would come without it."""
+    """Warn if the script is missing."""
     if finders.find("hits/task.js"):
         return []
     return [
@@ -24,15 +24,15 @@ def task_script_check(**kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def proof_check(**kwargs: Any) -> list[CheckMessage]:
-    """Warn if everybody would be turned away, or if proof is given and nobody asks for it."""
+    """Warn if proof is required but never given, or given but not required."""
     endpoint = settings.CHAINBOX_CROWD_ENDPOINT
     required = settings.CHAINBOX_CROWD_PROOF == "required"
     host = urlsplit(endpoint).hostname or ""
     if required and host.endswith(".amazonaws.com"):
         return [
             Warning(
-                "This marketplace does not prove who has accepted a HIT: task pages refuse all "
-                "workers.",
+                "This marketplace gives no proof that a worker has accepted a HIT, but task pages "
+                "require it: they refuse all workers.",
                 hint="Set CHAINBOX_CROWD_PROOF=none.",
                 id="hits.W002",
             )
@@ -40,8 +40,8 @@ def proof_check(**kwargs: Any) -> list[CheckMessage]:
     if not required and endpoint == settings.MARKETPLACE_URL:
         return [
             Warning(
-                "The marketplace of this site proves who has accepted a HIT, and task pages do "
-                "not ask for it: anybody can open sittings under any worker's name.",
+                "This site's marketplace proves who has accepted a HIT, but task pages do not "
+                "require the proof: anybody can open sittings under any worker's name.",
                 hint="Set CHAINBOX_CROWD_PROOF=required, or leave it out.",
                 id="hits.W003",
             )

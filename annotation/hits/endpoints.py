@@ -1,7 +1,7 @@
-"""What the page's script calls: open, draft, finish, consent.
+"""The endpoints for the page's script: open, draft, finish, consent.
 
-The ticket is the permission. There are no cookies, so nothing could be forged across sites, and a
-frame on the marketplace's own host has no origin: replies may be read from anywhere.
+The ticket is the permission. There are no cookies, so requests cannot be forged across sites, and
+the marketplace's sandboxed frame has no origin: any origin may read the replies.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ _STATUS = {
     Trouble.ANSWERED: 409,
     Trouble.INCOMPLETE: 422,
     Trouble.NOT_QUALIFIED: 403,
-    # The page tries again by itself.
+    # The page retries automatically.
     Trouble.NOT_YET: 503,
 }
 
@@ -70,7 +70,7 @@ def _endpoint(handle: Endpoint) -> Callable[[HttpRequest], HttpResponse]:
             return _with_headers(HttpResponse(status=204))
         try:
             if request.method != "POST":
-                raise _refused(405, "bad_request", "Send this by POST.")
+                raise _refused(405, "bad_request", "Use POST.")
             return _reply(200, handle(_claim(request), _body(request)))
         except _RefusedError as error:
             return _reply(error.status, error.problem)
@@ -89,7 +89,7 @@ def open_(claim: Claim, body: bytes) -> wire.Sitting:
 
 @_endpoint
 def draft(claim: Claim, body: bytes) -> wire.Saved:
-    """Keep one answer so far."""
+    """Save one answer as a draft."""
     sent = _decode(body, wire.Draft)
     answer = None if sent.answer is None else _answer(sent.number, sent.answer)
     kept = draft_save(
@@ -103,7 +103,7 @@ def draft(claim: Claim, body: bytes) -> wire.Saved:
 
 @_endpoint
 def finish(claim: Claim, body: bytes) -> wire.Finished:
-    """Take all answers; they stand."""
+    """Take all answers for good."""
     sent = _decode(body, wire.Finish)
     answers: dict[int, Answer] = {}
     for one in sent.answers:
@@ -116,7 +116,7 @@ def finish(claim: Claim, body: bytes) -> wire.Finished:
 
 @_endpoint
 def consent(claim: Claim, body: bytes) -> wire.Saved:
-    """Note that the worker agrees to the consent text of this version."""
+    """Record that the worker agrees to this version of the consent text."""
     agreed = consent_give(claim=claim, version=_decode(body, wire.Agreement).version)
     campaign = None if agreed == claim else campaign_find(claim.campaign)
     return wire.Saved(token=ticket_write(agreed, ticket_seconds(campaign)) if campaign else "")
@@ -125,23 +125,19 @@ def consent(claim: Claim, body: bytes) -> wire.Saved:
 def _claim(request: HttpRequest) -> Claim:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token:
-        raise _refused(401, "bad_token", "The page did not say whose questions these are.")
+        raise _refused(401, "bad_token", "This page sent no token. Reload it.")
     try:
         return ticket_read(token.strip())
     except BadTicketError:
-        raise _refused(
-            401, "bad_token", "This page was not made for you here. Load it again."
-        ) from None
+        raise _refused(401, "bad_token", "This page is not valid here. Reload it.") from None
     except TicketExpiredError:
-        raise _refused(
-            401, "expired", "This page has been open for too long. Load it again."
-        ) from None
+        raise _refused(401, "expired", "This page has been open for too long. Reload it.") from None
 
 
 def _body(request: HttpRequest) -> bytes:
     body = request.read(MAX_BYTES + 1)
     if len(body) > MAX_BYTES:
-        raise _refused(413, "bad_request", f"That is more than {MAX_BYTES // 1024} KB.")
+        raise _refused(413, "bad_request", f"The request is larger than {MAX_BYTES // 1024} KB.")
     return body
 
 
@@ -149,13 +145,13 @@ def _decode(body: bytes, type_: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=type_)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _refused(400, "bad_request", f"What the page sent cannot be read: {error}.") from None
+        raise _refused(400, "bad_request", f"The request cannot be read: {error}.") from None
 
 
 def _answer(number: int, answer: wire.Answer) -> Answer:
     if "\0" in answer.comment:
         raise _refused(
-            400, "bad_request", f"Question {number}: the comment has a sign that is no text."
+            400, "bad_request", f"Question {number}: the comment contains an invalid character."
         )
     return answer_read(answer)
 

@@ -1,7 +1,7 @@
-"""What the marketplace tells us of its own accord: a webhook, signed.
+"""The signed webhook through which the marketplace notifies us.
 
-Notifications come at least once, late and in any order, and never say who a worker is. They only
-say where to look; what counts is what the marketplace answers when it is asked.
+Notifications come at least once, late and in any order, and never name a worker. They only point
+to what has changed; the state that counts is what the marketplace's API then returns.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from annotation.actions.crowd.notifications import PlatformEvent, events_take
 MAX_BYTES = 256 * 1024
 MOST_EVENTS = 1000
 SIGNATURE_HEADER = "X-Chainbox-Signature"
-# What concerns us; of others, such as the Ping of a trial, nothing follows.
+# The events we act on; others, such as a test's Ping, are ignored.
 EVENT_TYPES = frozenset(
     {
         *("AssignmentAccepted", "AssignmentAbandoned", "AssignmentReturned"),
@@ -33,8 +33,8 @@ _Word = Annotated[str, msgspec.Meta(max_length=200)]
 _Time = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
-# Types are strict, but members that we do not know are passed over: MTurk's own notifications
-# had more at times, and what is refused is sent again for days.
+# Types are strict, but unknown members are ignored: MTurk's own notifications had extra ones at
+# times, and a refused notification is sent again for days.
 class _Event(msgspec.Struct, frozen=True):
     type: _Word = msgspec.field(name="EventType")
     at: _Time = msgspec.field(name="EventTimestamp")
@@ -56,29 +56,29 @@ _decoder = msgspec.json.Decoder(_Notification)
 
 
 class NotificationError(ValueError):
-    """The body is no notification; the message says what is wrong with it."""
+    """The body is not a notification; the message says what is wrong with it."""
 
 
-@csrf_exempt  # no cookies here: the signature says who calls
+@csrf_exempt  # no cookies here: the signature identifies the sender
 def notifications(request: HttpRequest) -> HttpResponse:
-    """Take a notification, if it is the marketplace's."""
+    """Take a notification if the marketplace signed it."""
     if request.method != "POST":
-        reply = _say(405, "Send this by POST.")
+        reply = _say(405, "Use POST.")
         reply.headers["Allow"] = "POST"
         return reply
     secret: str = settings.CHAINBOX_CROWD_WEBHOOK_SECRET
     if not secret:
         return _say(
-            401, "No notifications are expected here: CHAINBOX_CROWD_WEBHOOK_SECRET is not set."
+            401, "This site takes no notifications: CHAINBOX_CROWD_WEBHOOK_SECRET is not set."
         )
     body = request.read(MAX_BYTES + 1)
     if len(body) > MAX_BYTES:
-        return _say(413, f"That is more than {MAX_BYTES // 1024} KB.")
+        return _say(413, f"The request is larger than {MAX_BYTES // 1024} KB.")
     given = request.headers.get(SIGNATURE_HEADER, "")
     if not given:
-        return _say(401, f"There is no {SIGNATURE_HEADER}.")
+        return _say(401, f"The {SIGNATURE_HEADER} header is missing.")
     if not is_signed(body, given, secret):
-        return _say(401, f"The {SIGNATURE_HEADER} does not fit: another secret, or another body.")
+        return _say(401, f"The {SIGNATURE_HEADER} does not match this body and our secret.")
     try:
         events = events_read(body)
     except NotificationError as error:
@@ -88,17 +88,17 @@ def notifications(request: HttpRequest) -> HttpResponse:
 
 
 def is_signed(body: bytes, signature: str, secret: str) -> bool:
-    """Tell whether this is the body's signature under the secret, in constant time."""
+    """Check the body's signature under the secret, in constant time."""
     wanted = "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(wanted.encode(), signature.encode("utf-8", "replace"))
 
 
 def events_read(body: bytes) -> list[PlatformEvent]:
-    """Return what a notification tells of HITs (NotificationError)."""
+    """Return a notification's events about HITs (NotificationError)."""
     try:
         notification = _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise NotificationError(f"This is no notification: {error}.") from None
+        raise NotificationError(f"This is not a notification: {error}.") from None
     return [
         PlatformEvent(
             type=event.type,

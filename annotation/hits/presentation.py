@@ -1,4 +1,4 @@
-"""From rows to what the page's script gets."""
+"""Turns rows into messages for the page's script."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
@@ -28,7 +28,7 @@ from annotation.selectors.work.sittings import (
 )
 
 _Way = wire.Way | Literal[""]
-# What an answer in the platform's form says beside the answer itself; comments stay with us.
+# Fields of an answer that go into the platform's form; comments stay with us.
 _FORM_FIELDS = ("rect", "way", "milliseconds", "reasons", "cut_wrongly", "unrelated")
 
 
@@ -54,7 +54,7 @@ def consent_text(consent: CurrentConsent) -> wire.ConsentText:
 def sitting_reply(opened: Opened, stage: Stage) -> wire.Sitting:
     """Return the reply to `open`."""
     sitting, now = opened.sitting, opened.now
-    # A test's score says more than a standing that the marketplace has yet to confirm.
+    # A test shows its score instead of a standing that the marketplace has yet to confirm.
     is_test = sitting is not None and sitting.kind == SittingKind.TEST
     standing = None if is_test else standing_shown(opened.standing, stage, opened.settings)
     clock = int(now.timestamp() * 1000)
@@ -89,7 +89,7 @@ def sitting_reply(opened: Opened, stage: Stage) -> wire.Sitting:
 
 
 def finished_reply(sitting: models.Sitting) -> wire.Finished:
-    """Return the reply to `finish`; what it says of the worker is from before these answers."""
+    """Return the reply to `finish`; the standing in it does not count these answers yet."""
     shown = None
     if sitting.kind == SittingKind.WORK:
         stage = Stage(sitting.stage)
@@ -99,9 +99,9 @@ def finished_reply(sitting: models.Sitting) -> wire.Finished:
 
 
 def form_fields(sitting: models.Sitting) -> dict[str, str]:
-    """Return what the platform's form holds: the answers, so that either side can lose them.
+    """Return the fields of the platform's form: the answers, so that each side has a copy.
 
-    By number only: what a question is about would tell which of them are gold questions.
+    By number only: what a question is about would reveal which of them are gold questions.
     """
     answers = []
     for row in sitting.questions.exclude(answer="").order_by("number"):
@@ -131,9 +131,9 @@ def feedback_shown(graded: Graded) -> wire.Feedback:
 def lesson_items(
     lessons: Sequence[Lesson], campaign: models.Campaign, stage: Stage, *, explained: bool
 ) -> tuple[wire.Item, ...]:
-    """Return examples as items, with what is right and why or without.
+    """Return examples as items, with or without the right answer and why.
 
-    Those whose photo is gone are left out.
+    Examples whose photo is gone are left out.
     """
     images = lesson_images(campaign, {lesson.image for lesson in lessons}) if lessons else {}
     items: list[wire.Item] = []

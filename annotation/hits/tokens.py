@@ -1,4 +1,4 @@
-"""Tickets: what lets a task page work on one sitting, without cookies."""
+"""Tickets: they let a task page work on one sitting, without cookies."""
 
 import time
 
@@ -19,7 +19,7 @@ class BadTicketError(ValueError):
 
 
 class TicketExpiredError(ValueError):
-    """The ticket was good once."""
+    """The ticket is no longer valid."""
 
 
 class _Ticket(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -28,21 +28,21 @@ class _Ticket(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
 
 
 def ticket_seconds(campaign: models.Campaign) -> int:
-    """Return how long a ticket is good.
+    """Return how long a ticket is valid.
 
-    Longer than a sitting, which begins when the worker has read what there is to read.
+    Longer than a sitting, which only begins once the worker has read the consent text.
     """
     return 2 * campaign.settings.sitting_seconds
 
 
 def ticket_write(claim: Claim, seconds: int) -> str:
-    """Return a signed ticket for what the claim says, good for so many seconds."""
+    """Return a signed ticket for the claim, valid for so many seconds."""
     ticket = _Ticket(claim=claim, until=int(time.time()) + seconds)
     return signing.dumps(msgspec.to_builtins(ticket), salt=_SALT)
 
 
 def ticket_read(token: str) -> Claim:
-    """Return what a ticket is for; BadTicketError, TicketExpiredError."""
+    """Return a ticket's claim (BadTicketError, TicketExpiredError)."""
     try:
         ticket = msgspec.convert(signing.loads(token, salt=_SALT), _Ticket)
     except (signing.BadSignature, msgspec.ValidationError, ValueError):
@@ -53,9 +53,10 @@ def ticket_read(token: str) -> Claim:
 
 
 def sitting_key(claim: Claim) -> str:
-    """Return a name for this worker at this assignment that says nothing to others.
+    """Return a key for this worker at this assignment that reveals nothing to others.
 
-    The browser keeps answers under it: the same after a reload, another for the next worker.
+    The browser stores answers under it. It stays the same after a reload and differs for the next
+    worker.
     """
     about = "/".join((claim.kind, claim.assignment_id, claim.worker))
     return salted_hmac(_KEY_SALT, about, algorithm="sha256").hexdigest()[:32]

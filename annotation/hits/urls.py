@@ -1,4 +1,4 @@
-"""Routes of the task pages and of what their script calls."""
+"""Routes of the task pages and of their script's endpoints."""
 
 from django.urls import path
 

@@ -1,6 +1,6 @@
-"""The pages: a task to work on or to look at, its qualification test, its examples.
+"""The task pages: the task or its preview, its qualification test, its examples.
 
-Opening one writes nothing and knows no cookies; the script opens the sitting.
+Opening a page writes nothing and uses no cookies; the script opens the sitting.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from annotation.selectors.work.guides import consent_guide, stage_guide
 from annotation.selectors.work.sittings import campaign_find, has_consented
 from common.web.csp import policy_set
 
-RETURN_IT = "You can return the HIT; that does you no harm."
+RETURN_IT = "You can return the HIT; this does not count against you."
 
 
 class _Task(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ def _task_page(view: View) -> Callable[[HttpRequest, int, str], HttpResponse]:
 
 @_task_page
 def page(request: HttpRequest, task: _Task) -> HttpResponse:
-    """The task itself, or one example of it for who has not accepted it."""
+    """The task itself, or a preview with one example before the HIT is accepted."""
     return _work_page(request, task, SittingKind.WORK)
 
 
@@ -71,7 +71,7 @@ def test(request: HttpRequest, task: _Task) -> HttpResponse:
 
 @_task_page
 def examples(request: HttpRequest, task: _Task) -> HttpResponse:
-    """Worked examples: the question, the answer, and why."""
+    """Worked examples: question, answer, reason."""
     items = lesson_items(task.guide.examples, task.campaign, task.stage, explained=True)
     return _render(replace(_page(task, "examples"), items=items))
 
@@ -79,7 +79,7 @@ def examples(request: HttpRequest, task: _Task) -> HttpResponse:
 def _find(campaign_id: int, stage: str) -> _Task | None:
     if stage not in [known.value for known in Stage]:
         return None
-    # More than a database's numbers hold names nothing.
+    # Larger numbers do not fit into the database.
     campaign = campaign_find(campaign_id) if campaign_id < 2**63 else None
     if campaign is None:
         return None
@@ -93,7 +93,7 @@ def _work_page(request: HttpRequest, task: _Task, kind: SittingKind) -> HttpResp
         arrival = arrival_read(request.GET, task.campaign.pk, task.stage, kind)
     except ArrivalError as error:
         problem = wire.PageProblem(
-            title="This page was not opened by the marketplace", text=f"{error} {RETURN_IT}"
+            title="This page was not opened from the marketplace", text=f"{error} {RETURN_IT}"
         )
         return _render(replace(_page(task, "problem"), problem=problem), 400)
     if arrival is None:
@@ -127,7 +127,7 @@ def _page(task: _Task, mode: Mode) -> wire.Page:
 
 
 def _render(page: wire.Page, status: int = 200) -> HttpResponse:
-    # Without the request: what templates usually get of it would look at cookies.
+    # Without the request: the usual template context would read cookies.
     html = render_to_string(
         "hits/page.html", {"title": page.guide.title, "page": msgspec.to_builtins(page)}
     )
@@ -139,11 +139,11 @@ def _nothing_here() -> HttpResponse:
 
 
 def _with_headers(response: HttpResponse) -> HttpResponse:
-    """Let the marketplaces show the page in a frame and get its form; nobody else."""
+    """Let only the marketplaces show the page in a frame and receive its form."""
     origins = " ".join(settings.CHAINBOX_MARKETPLACE_ORIGINS) or "'none'"
     policy_set(response, frame_ancestors=origins, form_action=origins)
     response.headers["Cache-Control"] = "no-store"
-    # The examples open from a sandboxed frame: browsers refuse such a window any policy of its own.
+    # The examples open from a sandboxed frame, and browsers refuse such a window any other policy.
     response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

@@ -1,4 +1,4 @@
-"""What the task pages' script gets and sends; `frontend/src/protocol.ts` says the same."""
+"""Messages to and from the task pages' script; `frontend/src/protocol.ts` defines the same."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from annotation.pipeline.protocol.questions import Stage
 Way = Literal["drag", "extreme"]
 Reason = Literal["not_the_thing", "not_tight", "several_things", "already_covered"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
-# As large as a script's whole numbers are.
+# JavaScript's largest exact integer.
 Large = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
 
 
@@ -38,7 +38,7 @@ class Photo(_Wire, frozen=True):
 
 
 class Answer(_Wire, frozen=True):
-    """What a worker says to one question. Strict: it comes from outside."""
+    """A worker's answer to one question. Strict, since it comes from outside."""
 
     answer: Annotated[str, msgspec.Meta(max_length=10)]
     rect: Rect | None = None
@@ -93,7 +93,7 @@ class Score(_Wire, frozen=True):
 
 
 class Standing(_Wire, frozen=True):
-    """Where the worker stands at the stage, in words for them."""
+    """The worker's standing at the stage, in words for them."""
 
     title: str
     lines: tuple[str, ...]
@@ -112,12 +112,12 @@ class Sitting(_Wire, frozen=True):
     score: Score | None
     empty: Literal["", "with_others", "nothing_left"]
     standing: Standing | None = None
-    # A test that says what was right only when the marketplace has confirmed the assignment.
+    # A test that shows what was right only after the marketplace has confirmed the assignment.
     withheld: bool = False
 
 
 class Draft(_Wire, frozen=True):
-    """The body of `draft`. 0: for whatever sitting is open; after all that was sent before."""
+    """The body of `draft`. `sitting` 0: the open one; `at` 0: later than everything sent before."""
 
     number: Count
     answer: Answer | None
@@ -129,9 +129,9 @@ class Saved(_Wire, frozen=True):
     """The reply to `draft` and `consent`."""
 
     feedback: Feedback | None = None
-    # How long the questions are kept from now on; null: as long as was said before.
+    # How long the questions stay reserved from now on; null: unchanged.
     seconds_left: int | None = None
-    # The ticket to go on with; empty: the one that the page has.
+    # The ticket to use from now on; empty: unchanged.
     token: str = ""
 
 
@@ -149,7 +149,7 @@ class Finished(_Wire, frozen=True):
 
 
 class Agreement(_Wire, frozen=True):
-    """The body of `consent`: the version that was read."""
+    """The body of `consent`: the version that the worker read."""
 
     version: int
 
@@ -176,7 +176,7 @@ class PageProblem(_Wire, frozen=True):
 
 
 class Page(_Wire, frozen=True):
-    """What the page itself brings along, in `<script id="page" type="application/json">`."""
+    """The data within the page, in `<script id="page" type="application/json">`."""
 
     mode: Literal["work", "test", "preview", "examples", "problem"]
     stage: Stage
@@ -185,8 +185,8 @@ class Page(_Wire, frozen=True):
     token: str = ""
     submit_url: str = ""
     assignment_id: str = ""
-    # Names this worker at this assignment, the same after every reload, and tells others nothing:
-    # the browser keeps answers under it. Empty: it keeps none.
+    # Stands for this worker at this assignment, the same after every reload, and reveals nothing
+    # to others: the browser stores answers under it. Empty: it stores none.
     sitting_key: str = ""
     consent: ConsentText | None = None
     items: tuple[Item, ...] = ()

@@ -75,7 +75,7 @@ describe("answering", () => {
     expect(text(".count")).toBe("2 of 2");
   });
 
-  test("submit is not to be had before the last answer", async () => {
+  test("the worker cannot submit before the last answer", async () => {
     await show({}, sittingOf([itemOf(1), itemOf(2)]));
     const submit = (): string | null | undefined =>
       root.querySelector(".submit")?.getAttribute("aria-disabled");
@@ -94,7 +94,7 @@ describe("answering", () => {
     expect(text(".count")).toBe("1 of 2");
   });
 
-  test("what is typed in the comment is no answer", async () => {
+  test("typing in the comment does not answer the question", async () => {
     await show({}, sittingOf([itemOf(1)]));
     const field = root.querySelector("textarea") as HTMLTextAreaElement;
     await act(() => {
@@ -164,19 +164,19 @@ test("a photo that is missing keeps the question from being answered, and says w
 
 test.each([
   ["with_others", "Other workers"],
-  ["nothing_left", "have been answered"],
+  ["nothing_left", "has been answered"],
 ] as const)("an empty sitting (%s) is explained", async (empty, words) => {
   await show({}, sittingOf([], { empty }));
   expect(text("main")).toContain(words);
   expect(text("main")).toContain("Return");
 });
 
-test("a finished sitting is handed in only on demand, once", async () => {
+test("a finished sitting is submitted only on demand, once", async () => {
   const submit = vi.spyOn(HTMLFormElement.prototype, "submit").mockImplementation(() => undefined);
   await show({}, sittingOf([], { finished: true, fields: { sitting: "7", submit: "x" } }));
   expect(submit).not.toHaveBeenCalled();
-  await click("Send to the marketplace again");
-  await click("Handing in");
+  await click("Submit to the marketplace again");
+  await click("Submitting");
   expect(submit).toHaveBeenCalledTimes(1);
   const form = document.querySelector("form[method=post]") as HTMLFormElement;
   expect(form.getAttribute("action")).toBe("https://market.example/mturk/externalSubmit");
@@ -192,7 +192,7 @@ test("a finished sitting is handed in only on demand, once", async () => {
 test("a score says what was reached and what is needed", async () => {
   const score = { right: 7, asked: 10, needed: 0.8, passed: false };
   await show({ mode: "test" }, sittingOf([], { finished: true, fields: {}, score }));
-  expect(text("h1")).toContain("not passed");
+  expect(text("h1")).toContain("did not pass");
   expect(text(".score")).toContain("7 of 10 right");
   expect(text(".score")).toContain("80%");
 });

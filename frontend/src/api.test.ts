@@ -66,7 +66,7 @@ test("what is sent names its sitting, drafts also their order by the server's cl
   ]);
 });
 
-test("half an emoji in a comment, or a sign that is no text, does not get the answer refused", async () => {
+test("half an emoji or an invalid character in a comment does not get the answer refused", async () => {
   let body = "";
   vi.stubGlobal("fetch", async (_url: string, init: RequestInit) => {
     body = init.body as string;

@@ -22,7 +22,7 @@ export class RequestProblem extends Error {
 }
 
 export interface SendOptions {
-  /** Let the request live on when the page goes away. */
+  /** Let the request outlive the page. */
   readonly keepalive?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -35,8 +35,8 @@ export interface Api {
 }
 
 export function apiOf(page: Pick<Page, "api" | "token">): Api {
-  // What arrives late must not replace what is newer, nor land in a later sitting: drafts say for
-  // which sitting they are, and when they were sent by the server's clock.
+  // A draft that arrives late must not replace a newer one, nor end up in a later sitting: drafts
+  // name their sitting and the time they were sent, by the server's clock.
   let sitting = 0;
   let token = page.token;
   let ahead = 0;
@@ -59,7 +59,7 @@ export function apiOf(page: Pick<Page, "api" | "token">): Api {
     finish: (answers) => post("finish", { sitting, answers }),
     consent: async (version) => {
       const saved = await post<Saved>("consent", { version });
-      // Where nobody may be written down yet, the token says that they agreed.
+      // Before the server may record the worker, the token itself carries their consent.
       token = saved.token || token;
     },
   };
@@ -71,7 +71,7 @@ async function send<Reply>(
   body: unknown,
   options: SendOptions,
 ): Promise<Reply> {
-  // By hand: signals that come with a time, or of two, are too new for some browsers.
+  // By hand: AbortSignal.timeout and AbortSignal.any are too new for some browsers.
   const ending = new AbortController();
   const end = (): void => ending.abort();
   const timer = setTimeout(end, TIME_LIMIT);
@@ -98,7 +98,8 @@ async function send<Reply>(
   throw problemOf(response.status, text);
 }
 
-/** Half an emoji, which a limit may leave, or a NUL: the server would refuse the whole answer. */
+/** Replace NUL and half emojis, which a length limit may leave: the server would refuse the whole
+ * answer because of them. */
 function readable(_name: string, value: unknown): unknown {
   return typeof value === "string" ? value.replace(/[\0\p{Cs}]/gu, "\ufffd") : value;
 }
@@ -108,8 +109,8 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A proxy or a hotel's sign-in page in between answers with something else.
-    throw new RequestProblem("server", "The server sent something that this page cannot read.");
+    // A proxy or a hotel's sign-in page in between may answer with anything.
+    throw new RequestProblem("server", "The server sent a reply that this page cannot read.");
   }
 }
 

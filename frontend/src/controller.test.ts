@@ -55,7 +55,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("an answer is kept, sent, and the next question comes by itself", async () => {
+test("an answer is kept and sent, and the page goes on to the next question", async () => {
   const controller = await loaded([itemOf(1), itemOf(2)]);
   controller.answer({ answer: "yes" }, true);
   expect(localStorage.getItem("chainbox.sitting.worker-at-assignment")).toContain('"yes"');
@@ -64,7 +64,7 @@ test("an answer is kept, sent, and the next question comes by itself", async () 
   expect(called("draft")).toMatchObject([{ number: 1, answer: { answer: "yes" } }]);
 });
 
-test("whoever goes elsewhere right after an answer stays there", async () => {
+test("a worker who goes elsewhere right after an answer stays there", async () => {
   const controller = await loaded([itemOf(1), itemOf(2), itemOf(3)]);
   controller.answer({ answer: "yes" }, true);
   controller.go(2);
@@ -81,7 +81,7 @@ test("what is still being typed is sent when the page is left", async () => {
   expect(called("draft")).toMatchObject([{ answer: { comment: "blurred" } }]);
 });
 
-test("after the last question nothing happens by itself", async () => {
+test("after the last question nothing happens automatically", async () => {
   const controller = await loaded([itemOf(1)]);
   controller.answer({ answer: "yes" }, true);
   await settle(60_000);
@@ -130,7 +130,7 @@ describe("loading once more while a sitting is in view", () => {
     expect(called("draft").at(-1)).toMatchObject({ number: 1, answer: { answer: "no" } });
   });
 
-  test("does not bring back what was handed in meanwhile", async () => {
+  test("does not bring back answers submitted meanwhile", async () => {
     const items = [itemOf(1, { answer: yes })];
     const controller = await loaded(items);
     const open = held();
@@ -242,7 +242,7 @@ describe("handing in", () => {
     expect(controller.snapshot.phase).toMatchObject({ kind: "finished", fields: { a: "b" } });
   });
 
-  test("other answers that were handed in before are explained", async () => {
+  test("explains that other answers were submitted before", async () => {
     const controller = await loaded([itemOf(1, { answer: yes })]);
     server.finish = () => ({
       status: 409,
@@ -264,7 +264,7 @@ describe("handing in", () => {
   });
 });
 
-test("a finished sitting is not handed in again by itself", async () => {
+test("a finished sitting is not submitted again automatically", async () => {
   serve(sittingOf([itemOf(1)], { finished: true, fields: { a: "b" } }));
   const controller = controllerOf();
   await controller.load();
@@ -305,7 +305,7 @@ test("nothing is asked before consent is given", async () => {
   expect(controller.snapshot.phase.kind).toBe("asking");
 });
 
-test("who agrees goes on with the token that says so", async () => {
+test("after consent the page uses the token that records it", async () => {
   const consent = { version: 3, title: "Consent", paragraphs: [] };
   serve(sittingOf([itemOf(1)]));
   const tokens: unknown[] = [];
@@ -362,7 +362,7 @@ describe("a test", () => {
     expect(controller.snapshot.phase.kind).toBe("asking");
   });
 
-  test("that withholds what is right goes on by itself, and can be handed in", async () => {
+  test("that withholds the right answers goes on automatically, and can be submitted", async () => {
     serve(sittingOf([itemOf(1), itemOf(2)], { withheld: true }));
     const controller = controllerOf({ mode: "test" });
     await controller.load();

@@ -1,4 +1,4 @@
-// One sitting from opening to handing in: ties the reducer, the browser's store and the server.
+// One sitting from opening to submitting: connects the reducer, the browser's store and the server.
 
 import { type Api, RequestProblem } from "./api";
 import type { Fields, Snapshot } from "./phases";
@@ -19,7 +19,7 @@ import {
 } from "./sitting";
 import type { SittingStore } from "./store";
 
-/** Long enough to see the answer taken, short enough not to wait for. */
+/** Long enough to see which answer was chosen, short enough not to feel like waiting. */
 const GO_ON_AFTER = 220;
 
 export class Controller {
@@ -30,7 +30,7 @@ export class Controller {
   private goingOn: ReturnType<typeof setTimeout> | undefined;
   private runningOut: ReturnType<typeof setTimeout> | undefined;
   private loads = 0;
-  /** The server is being asked for the sitting: its reply may not know what is saved meanwhile. */
+  /** The sitting is being loaded: the reply may miss answers that are saved meanwhile. */
   private loading = false;
 
   constructor(
@@ -73,12 +73,12 @@ export class Controller {
     return final || this.now.finishing !== "no";
   }
 
-  /** Whether every answer is followed by what was right and why. */
+  /** Whether feedback follows every answer. */
   get explains(): boolean {
     return this.page.mode === "test" && !this.now.withheld;
   }
 
-  /** Positions that keep the sitting from being handed in. */
+  /** Positions that must be answered before the sitting can be submitted. */
   get open(): readonly number[] {
     const state = this.now.sitting;
     if (!state) return [];
@@ -98,7 +98,7 @@ export class Controller {
     await this.load();
   }
 
-  /** Get the sitting from the server, and what never reached it from the browser. */
+  /** Load the sitting from the server, and answers that never reached it from the browser. */
   async load(when: "before" | "otherwise" = "before"): Promise<void> {
     const turn = ++this.loads;
     this.loading = true;
@@ -150,7 +150,7 @@ export class Controller {
   /** End the sitting when its time is up, and return when that is. */
   private watchTime(secondsLeft: number): number {
     clearTimeout(this.runningOut);
-    // A test keeps no question from others.
+    // A test reserves no questions.
     if (this.page.mode === "test") return Number.POSITIVE_INFINITY;
     // A timer cannot wait longer than this; no sitting does.
     const wait = Math.min(secondsLeft * 1000, 2 ** 31 - 1);
@@ -158,7 +158,7 @@ export class Controller {
       this.fail(
         new RequestProblem(
           "expired",
-          "They have gone back, so that others can answer them. Load the page again to get new ones.",
+          "The questions have been released, so that others can answer them. Reload the page to get new ones.",
         ),
       );
     }, wait);
@@ -234,12 +234,12 @@ export class Controller {
 
   private send(number: number, delay = 0): void {
     const answer = this.answerTo(number);
-    // In a test a remark waits here for its answer, which is final.
+    // In a test a remark is sent together with its answer, which is final.
     if (this.page.mode === "test" && answer.answer === "") return;
     this.saver?.put(number, answer, delay);
   }
 
-  /** Give an answer, and go on to the next question if it says so. */
+  /** Give an answer, and go on to the next question if `goOn` is set. */
   answer(change: Partial<Answer>, goOn: boolean): void {
     clearTimeout(this.goingOn);
     this.change(change);
@@ -278,13 +278,13 @@ export class Controller {
     this.store.save({ position, questions: this.kept });
   }
 
-  /** Hand all answers in. Asking again while it is under way does nothing. */
+  /** Submit all answers. Calling it again while it is under way does nothing. */
   async finish(): Promise<void> {
     const state = this.now.sitting;
     if (!state || this.now.finishing !== "no" || this.open.length > 0) return;
     clearTimeout(this.goingOn);
     this.set({ finishing: "sending", notice: "" });
-    // The answers go along as a whole: drafts are of no use any more. But they are not saved yet.
+    // All answers are sent together, so drafts are no longer needed. But nothing is saved yet.
     this.saver?.stop();
     this.set({ save: "saving" });
     const goOn = (): boolean => {
@@ -319,7 +319,7 @@ export class Controller {
   ): void {
     clearTimeout(this.runningOut);
     this.saver?.stop();
-    // Whatever a load under way may still say, it is over.
+    // Ignore the reply to a load that is still under way: the sitting is over.
     this.loads += 1;
     this.loading = false;
     this.store.clear();

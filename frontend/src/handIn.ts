@@ -1,4 +1,4 @@
-// Handing in to the marketplace: an ordinary form, posted from inside the frame.
+// Submits to the marketplace: an ordinary form, posted from inside the frame.
 
 import type { Page } from "./protocol";
 
@@ -18,6 +18,6 @@ export function handIn(
     form.append(input);
   }
   document.body.append(form);
-  // A field may be called "submit" and hide the form's own.
+  // A field named "submit" would hide the form's own method.
   HTMLFormElement.prototype.submit.call(form);
 }

@@ -1,4 +1,4 @@
-// Single keys. Letters are found by their place where the layout has no Latin letters.
+// Single keys. On a layout without Latin letters, a letter is found by its position.
 
 export interface KeyPress {
   readonly key: string;
@@ -32,10 +32,10 @@ export function pageKey(press: KeyPress, clicked: Element | null = null): string
   return name;
 }
 
-/** Whether keys pressed there are not for the page: one types, or a dialog is open. */
+/** Whether keys pressed there are not for the page: it is a text field, or a dialog is open. */
 export function isTaken(target: EventTarget | null): boolean {
   const typing = target instanceof Element && target.closest(TYPING) !== null;
-  // In some browsers a click on a dialog's text takes the focus from it: the page is the target.
+  // In some browsers a click on a dialog's text moves the focus, and the key's target, to the page.
   return typing || document.querySelector("dialog[open]") !== null;
 }
 
@@ -43,7 +43,7 @@ function keyName({ key, code, shiftKey }: KeyPress): string {
   const name = key.toLowerCase();
   if (name.length > 1 || /[a-z0-9?]/.test(name)) return name;
   const digit = /^(?:Digit|Numpad)(\d)$/.exec(code)?.[1];
-  // Digits need Shift on a French keyboard; with Shift the sign itself was meant on others.
+  // A French keyboard needs Shift for digits; on others Shift means the character above the digit.
   if (digit && !shiftKey) return digit;
   const letter = /^Key([A-Z])$/.exec(code)?.[1];
   return letter ? letter.toLowerCase() : name;

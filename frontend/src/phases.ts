@@ -1,4 +1,4 @@
-// What can become of a sitting, and all that its page shows.
+// The phases of a sitting, and everything its page shows.
 
 import type { RequestProblem } from "./api";
 import type { Score, Sitting, Standing, Way } from "./protocol";
@@ -17,7 +17,7 @@ export type Phase =
       readonly kind: "finished";
       readonly fields: Fields;
       readonly score: Score | null;
-      /** Just now; before this load; or with other answers than the last ones given here. */
+      /** Just now; before this load; or with other answers than those last given here. */
       readonly when: "now" | "before" | "otherwise";
     };
 
@@ -25,7 +25,7 @@ export interface Snapshot {
   readonly phase: Phase;
   readonly sitting: State | null;
   readonly standing: Standing | null;
-  /** Whether a test keeps to itself, for now, which answers are right. */
+  /** Whether a test does not show yet which answers are right. */
   readonly withheld: boolean;
   readonly ways: readonly Way[];
   readonly way: Way;
@@ -33,8 +33,8 @@ export interface Snapshot {
   /** When the time runs out, by this browser's clock. */
   readonly deadline: number;
   readonly finishing: "no" | "sending" | "retrying";
-  /** What the worker should know now; empty: nothing. */
+  /** A message for the worker; empty if there is none. */
   readonly notice: string;
-  /** Grows with every load: what is on the screen begins anew. */
+  /** Grows with every load, so that the screen is built afresh. */
   readonly attempt: number;
 }

@@ -1,4 +1,4 @@
-// What the server sends and takes; `annotation/hits/wire.py` says the same in Python.
+// Messages between page and server; `annotation/hits/wire.py` defines the same in Python.
 
 export type Stage = "links" | "verification" | "requirement" | "drawing" | "quality" | "coverage";
 
@@ -29,7 +29,7 @@ export interface Photo {
   readonly height: number;
 }
 
-/** What a worker says to one question. `milliseconds` is how long they looked at it. */
+/** A worker's answer to one question. `milliseconds` is how long they looked at it. */
 export interface Answer {
   readonly answer: string;
   readonly rect: Rect | null;
@@ -45,7 +45,7 @@ export interface Answer {
 
 export type Reason = "not_the_thing" | "not_tight" | "several_things" | "already_covered";
 
-/** What a test or an example says about an answer. */
+/** The feedback a test or an example gives on an answer. */
 export interface Feedback {
   /** Null where nobody has answered: an example. */
   readonly right: boolean | null;
@@ -103,33 +103,33 @@ export interface Standing {
 
 /** The reply to `open`. */
 export interface Sitting {
-  /** Names the sitting; what is sent says which one it is meant for. 0: there is none. */
+  /** The sitting's id, which drafts carry. 0: there is none. */
   readonly id: number;
   /** The server's clock, in milliseconds. */
   readonly clock: number;
   readonly items: readonly Item[];
-  /** Which ways of drawing the worker may use, the first to begin with. */
+  /** The ways of drawing the worker may use; the first is the default. */
   readonly ways: readonly Way[];
   readonly secondsLeft: number;
   readonly finished: boolean;
-  /** What the platform's form must hold besides the assignment's id, once it is finished. */
+  /** The fields of the platform's form besides the assignment's id, once it is finished. */
   readonly fields: Readonly<Record<string, string>> | null;
   /** Of a finished test. */
   readonly score: Score | null;
-  /** Why there are no items: others are at work on what is left, or nothing is left. */
+  /** Why there are no items: others are working on the remaining ones, or none are left. */
   readonly empty: "" | "with_others" | "nothing_left";
-  /** Null where nothing is known of the worker. */
+  /** Null if nothing is known about the worker. */
   readonly standing: Standing | null;
-  /** A test that says what was right only after the marketplace has confirmed the assignment. */
+  /** A test that shows what was right only after the marketplace has confirmed the assignment. */
   readonly withheld: boolean;
 }
 
 /** The reply to `draft` and `consent`. */
 export interface Saved {
   readonly feedback: Feedback | null;
-  /** How long the questions are kept from now on; null: as long as was said before. */
+  /** How long the questions stay reserved from now on; null: unchanged. */
   readonly secondsLeft: number | null;
-  /** The token to go on with; empty: the one that the page has. */
+  /** The token to use from now on; empty: unchanged. */
   readonly token: string;
 }
 
@@ -160,7 +160,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What the page itself brings along, as JSON in `<script id="page" type="application/json">`. */
+/** The data within the page, as JSON in `<script id="page" type="application/json">`. */
 export interface Page {
   readonly mode: "work" | "test" | "preview" | "examples" | "problem";
   readonly stage: Stage;
@@ -169,15 +169,15 @@ export interface Page {
   readonly api: string;
   /** Sent as `Authorization: Bearer …`; empty in preview and on the examples page. */
   readonly token: string;
-  /** Where the finished form goes, and for which assignment. */
+  /** Where to submit the finished form, and for which assignment. */
   readonly submitUrl: string;
   readonly assignmentId: string;
   /**
-   * Names this worker at this assignment, the same after every reload: what the browser keeps is
-   * kept under it. Says nothing to others. Empty: keep nothing.
+   * Stands for this worker at this assignment, the same after every reload: the browser stores
+   * answers under it. Reveals nothing to others. Empty: store nothing.
    */
   readonly sittingKey: string;
-  /** To be agreed to first; null when it has been. */
+  /** The text the worker must agree to first; null if they have. */
   readonly consent: ConsentText | null;
   /** Preview: one example at most. Examples: all, each with its feedback. */
   readonly items: readonly Item[];

@@ -9,9 +9,9 @@ export function waitAfter(failures: number): number {
 }
 
 /**
- * Repeat a request until the server can be reached; what it refuses is thrown.
+ * Repeat a request until the server can be reached; throw if the server refuses it.
  *
- * `goOn` hears of every failure; null is returned when it says no.
+ * `goOn` is called after every failure; returns null once it returns false.
  */
 export async function untilReached<Reply>(
   request: () => Promise<Reply>,
@@ -28,7 +28,7 @@ export async function untilReached<Reply>(
   }
 }
 
-/** Wait, but no longer than until the connection is back. */
+/** Wait, or stop waiting as soon as the connection is back. */
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -189,7 +189,7 @@ describe("when the page may go away", () => {
   });
 });
 
-test("after stopping nothing is sent any more", async () => {
+test("nothing is sent after stopping", async () => {
   reply = cut;
   saver.put(1, yes);
   await settle();

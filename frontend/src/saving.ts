@@ -1,4 +1,4 @@
-// Answers on their way to the server: the latest of each question, one at a time, until it is in.
+// Sends answers to the server: the latest answer to each question, one at a time, until saved.
 
 import { type Api, RequestProblem } from "./api";
 import type { Answer, Saved } from "./protocol";
@@ -16,11 +16,11 @@ export interface SaverOptions {
   readonly api: Pick<Api, "draft">;
   onState(state: SaveState): void;
   onSaved(number: number, answer: Answer, saved: Saved): void;
-  /** The server will not take it, now or later. */
+  /** The server refuses this answer for good. */
   onRefused(number: number, answer: Answer, problem: RequestProblem): void;
 }
 
-/** A blank answer is none: the server forgets what it had. */
+/** A blank answer is sent as null: the server then deletes the one it had. */
 function onWire(answer: Answer): Answer | null {
   return isBlank(answer) ? null : answer;
 }
@@ -55,13 +55,13 @@ export class Saver {
   /** The page may go away: send everything now, by requests that outlive it. */
   flush(): void {
     if (this.stopped || this.pending.size === 0) return;
-    // What is under way would be cut off, and must not overtake what is newer.
+    // A request under way would be cut off, and must not overtake a newer one.
     this.flight?.abort();
     this.flight = null;
     for (const [number, pending] of [...this.pending]) void this.send(number, pending, true);
   }
 
-  /** Give up what is pending: the answers were handed in, or can no longer be. */
+  /** Drop pending answers: they were submitted, or can no longer be. */
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);

@@ -1,9 +1,9 @@
-// A sitting as the page holds it: what was answered, where the worker is, how long they looked.
-// Pure: the clock's time comes with each action.
+// A sitting as the page holds it: the answers, the current question, the time spent on each.
+// Pure: each action carries the time.
 
 import type { Answer, Feedback, Item, NumberedAnswer } from "./protocol";
 
-/** What is there before anything is answered; `answer` is empty until then. */
+/** An answer before the worker has given one. */
 export const BLANK: Answer = {
   answer: "",
   rect: null,
@@ -51,7 +51,7 @@ export type Action =
   | { readonly type: "feedback"; readonly number: number; readonly feedback: Feedback }
   | { readonly type: "take_back"; readonly number: number };
 
-/** Names what a question shows, without the photo's address, which changes by the hour. */
+/** A fingerprint of what a question shows, without the photo's address, which changes hourly. */
 export function printOf(item: Item): string {
   const { photo, captions, phrase, boxes, candidate } = item;
   const text = JSON.stringify([photo.width, photo.height, captions, phrase, boxes, candidate]);
@@ -62,7 +62,7 @@ export function printOf(item: Item): string {
   return `${text.length.toString(36)}-${(hash >>> 0).toString(36)}`;
 }
 
-/** The sitting as it stands: what never reached the server wins over what the server has. */
+/** The sitting as it stands: an answer that never reached the server wins over the server's. */
 export function begin(
   items: readonly Item[],
   kept: KeptSitting | null,
@@ -77,7 +77,7 @@ export function begin(
 }
 
 function entryOf(item: Item, kept: Kept | undefined): Entry {
-  // A test's answer that has been judged is final, and so is what the server says about it.
+  // An answer in a test is final once it has been graded, and so is the server's feedback.
   const usable = kept && kept.print === printOf(item) && item.feedback === null;
   const answer = usable && (!kept.sent || item.answer === null) ? kept.answer : item.answer;
   return {
@@ -101,7 +101,7 @@ export function sameAnswer(one: Answer, other: Answer): boolean {
   return keys.every((key) => JSON.stringify(one[key]) === JSON.stringify(other[key]));
 }
 
-/** Neither answered nor remarked on: nothing that anybody would miss. */
+/** No answer and no remark: nothing is lost without it. */
 export function isBlank({ answer, comment, cutWrongly, unrelated }: Answer): boolean {
   return answer === "" && comment === "" && cutWrongly.length + unrelated.length === 0;
 }
@@ -151,7 +151,7 @@ function indexOf(state: State, number: number): number {
   return state.items.findIndex((item) => item.number === number);
 }
 
-// A comment is no part of the judgment: only a change of the judgment takes the time anew.
+// A comment is not part of the judgment: only a changed judgment updates the time.
 function changed(entry: Entry, change: Partial<Answer>): Entry {
   const judged = "answer" in change || "rect" in change || "reasons" in change;
   const milliseconds = judged ? Math.min(Math.round(entry.spent), DAY) : entry.answer.milliseconds;

@@ -1,5 +1,5 @@
-// What the browser keeps between loads. Storage may be forbidden in a frame of another site: then
-// everything is kept in memory, for as long as the page lives.
+// What the browser keeps between loads. A frame of another site may not be allowed to use storage:
+// then everything is kept in memory, as long as the page is open.
 
 import type { KeptSitting } from "./sitting";
 
@@ -24,7 +24,7 @@ function write(key: string, value: string): void {
     window.localStorage.setItem(key, value);
     memory.delete(key);
   } catch {
-    // Forbidden, or full. What is older must not be found there later.
+    // Forbidden, or full. An older value must not be found there later.
     drop(key);
     memory.set(key, value);
   }
@@ -39,7 +39,7 @@ function drop(key: string): void {
   }
 }
 
-/** Small choices of a worker, such as closed guidelines. */
+/** A worker's small preferences, such as closed guidelines. */
 export const choices = {
   get: (name: string): string | null => read(PREFIX + name),
   set: (name: string, value: string): void => write(PREFIX + name, value),
@@ -87,7 +87,7 @@ function parse(text: string | null): (KeptSitting & { readonly at?: number }) | 
   }
 }
 
-/** Forget sittings that were never finished, so that a shared machine does not collect them. */
+/** Delete sittings that were never finished, so that they do not pile up on a shared machine. */
 function sweep(now: number): void {
   try {
     const keys = Object.keys(window.localStorage).filter((key) => key.startsWith(SITTING));

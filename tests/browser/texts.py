@@ -1,4 +1,4 @@
-"""Every text field there is: filled by people, so that anything may stand in it, or by us."""
+"""Every text field: filled by people, so that it may contain anything, or by us."""
 
 from django.apps import apps
 from django.db.models import CharField, Model, TextField

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Caption, Mark } from "../protocol";
 import { runsOf } from "./spacing";
 
-/** How many looks a mark can have; more marks begin again. `styles/colours.css` has them. */
+/** How many looks there are for marks, defined in `styles/colours.css`; further marks reuse them. */
 export const LOOKS = 6;
 
 export function markLook(colour: number): number {
@@ -12,7 +12,7 @@ export function markLook(colour: number): number {
 
 interface CaptionsProps {
   readonly captions: readonly Caption[];
-  /** What tells these captions from others on the page. */
+  /** Distinguishes these captions from others on the page. */
   readonly of?: string;
 }
 
@@ -71,7 +71,7 @@ interface MarkedProps {
 
 function Marked({ text, mark, numbered }: MarkedProps): JSX.Element {
   return (
-    // Round the mark, not in it: a line that breaks before it would keep a sliver of its colour.
+    // Around the mark, not inside it: a line break before it would leave a sliver of its colour.
     <bdi>
       <mark class={`mark mark-${markLook(mark.colour)}`}>
         {text}
@@ -92,6 +92,6 @@ function showFirstMark(area: HTMLElement): void {
   const mark = area.querySelector("mark");
   if (!mark) return;
   const below = mark.getBoundingClientRect().bottom - area.getBoundingClientRect().bottom;
-  // Only the captions scroll, never the page, and the mark comes to the middle.
+  // Scroll only the captions, never the page, so that the mark is in the middle.
   if (below > 0) area.scrollTop = below + area.clientHeight / 2;
 }

@@ -15,13 +15,13 @@ export interface ProsePart {
 
 export function proseParts(text: Text): readonly ProsePart[] {
   const pieces = text.split("**");
-  // An odd pair of stars has no partner: it is shown as it is.
+  // A pair of stars without a partner is shown as it is.
   const lone = pieces.length % 2 === 0 ? `**${pieces.pop() ?? ""}` : "";
   const parts = pieces.map((piece, index) => ({ text: piece, bold: index % 2 === 1 }));
   return [...parts, { text: lone, bold: false }].filter((part) => part.text !== "");
 }
 
-/** A question of a guide with the phrase in its place. */
+/** A guide's question with the phrase inserted. */
 export function questionParts(question: string, phrase: string): readonly ComponentChildren[] {
   return question
     .split("{phrase}")

@@ -1,4 +1,4 @@
-// Captions come as tokens; people read text. Which tokens stand apart, and how they are written.
+// Turns tokens back into readable text: where spaces go, and how tokens are written.
 
 import type { Caption, Mark } from "../protocol";
 

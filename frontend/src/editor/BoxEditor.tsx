@@ -23,9 +23,9 @@ export interface BoxEditorProps extends PhotoViewProps {
   value: Rect | null;
   /** Which way to draw now. */
   way: Way;
-  /** Which way `value` was drawn, where it was drawn earlier; `way` if it is not said. */
+  /** How `value` was drawn, if it was drawn earlier; defaults to `way`. */
   valueWay?: Way | "";
-  /** A whole box, and how it came about: adjusting a box keeps its way. */
+  /** A complete box and how it was drawn; adjusting a box does not change how it was drawn. */
   onChange(rect: Rect | null, way: Way | ""): void;
   disabled?: boolean;
 }
@@ -72,7 +72,7 @@ export function BoxEditor(props: BoxEditorProps) {
     </>
   );
 
-  // The same elements with and without the tools: the photo stays as it is, zoomed where it was.
+  // The same elements with and without the tools, so that the photo keeps its zoom.
   const tools: Partial<SurfaceProps> = {
     bare: hidden,
     tool: {
@@ -130,7 +130,7 @@ interface MagnifierProps {
 const LARGE_SCALE = 12;
 const SMALL_SIDE = 60;
 
-/** The magnifier where it helps: always under a finger, else for edges, points and small boxes. */
+/** The magnifier: always under a finger, otherwise only for edges, points and small boxes. */
 function Magnifier({ placed, gesture, keys, band }: MagnifierProps) {
   const { scale } = placed.view;
   if (gesture) {
@@ -167,7 +167,7 @@ function cursorClass(grip: Grip | null): string {
   return grip.x === grip.y ? "at-falling" : "at-rising";
 }
 
-/** Text for screen readers, once it has not changed for a moment. */
+/** Text for screen readers, announced once it has not changed for a moment. */
 function useSaid(): [string, (text: string) => void] {
   const [said, setSaid] = useState("");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

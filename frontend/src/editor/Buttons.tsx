@@ -40,7 +40,7 @@ interface ButtonProps {
   act(): void;
 }
 
-// Not `disabled`: a button that goes off while it has the focus would lose it.
+// Not `disabled`: a button that is disabled while it has the focus would lose the focus.
 function Button({ icon, text, keys, off, act }: ButtonProps) {
   return (
     <button
@@ -56,7 +56,7 @@ function Button({ icon, text, keys, off, act }: ButtonProps) {
   );
 }
 
-/** Hides the other boxes for as long as it is held. */
+/** Hides the other boxes while it is held. */
 function HideButton({ hidden, hide }: { hidden: boolean; hide(hidden: boolean): void }) {
   const show = () => hide(false);
   const isPress = (event: KeyboardEvent) => event.key === " " || event.key === "Enter";

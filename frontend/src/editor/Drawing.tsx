@@ -6,7 +6,7 @@ import type { Rect } from "../protocol";
 import type { Part, Pixel } from "./geometry";
 
 const HANDLE = 10;
-/** Shorter sides have no handle in the middle: there would be nothing left of them. */
+/** Shorter sides have no handle in the middle: it would cover them completely. */
 const ROOM = 44;
 
 /** The handles of a box, with those marked that the arrow keys move. */
@@ -36,7 +36,7 @@ function isHeld(part: Part, x: number, y: number): boolean {
   return (part === "start" && x + y === -2) || (part === "end" && x + y === 2);
 }
 
-/** The points that were marked so far, in order. */
+/** The points marked so far, in order. */
 export function Points({ points, view }: { points: readonly Pixel[]; view: View }) {
   return (
     <>

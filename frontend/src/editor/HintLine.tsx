@@ -2,8 +2,8 @@ import type { Way } from "../protocol";
 import type { Hint } from "./words";
 import { hintsFor } from "./words";
 
-/** What to do next. All that it may say lies in one place, so that the stage above never changes
- * its size in the middle of a drag. */
+/** What to do next. All possible hints are stacked in one place, so that the photo above never
+ * changes its size in the middle of a drag. */
 export function HintLine({ way, hint, id }: { way: Way; hint: Hint; id: string }) {
   return (
     <div class="editor-hints">

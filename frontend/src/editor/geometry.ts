@@ -1,4 +1,4 @@
-// What becomes of a box. Pure geometry: every function returns a whole box inside the photo.
+// Changes to a box. Pure geometry: every function returns a complete box inside the photo.
 
 import type { Point, Size, View } from "../photo/view";
 import { onStage } from "../photo/view";
@@ -7,7 +7,7 @@ import type { Rect } from "../protocol";
 /** Column and row of an image pixel, counted from 1. */
 export type Pixel = readonly [number, number];
 
-/** What a pointer holds of a box: -1 its left or top, 1 its right or bottom; 0 and 0 all of it. */
+/** The part of a box that a pointer holds: -1 left or top, 1 right or bottom; 0 and 0 all of it. */
 export interface Grip {
   readonly x: -1 | 0 | 1;
   readonly y: -1 | 0 | 1;
@@ -28,15 +28,15 @@ export function pixelAt(point: Point, photo: Size): Pixel {
   ];
 }
 
-/** The smallest box that holds all these pixels. */
+/** The smallest box that contains all these pixels. */
 export function around(pixels: readonly Pixel[]): Rect {
   const columns = pixels.map(([x]) => x);
   const rows = pixels.map(([, y]) => y);
   return [Math.min(...columns), Math.min(...rows), Math.max(...columns), Math.max(...rows)];
 }
 
-/** What a pointer at a place on the stage would take hold of. Along a whole edge is on its handle;
- * of a small box at least the middle third is left to move it. */
+/** The part of a box that a pointer on the stage would grip. The whole edge acts as its handle; at
+ * least the middle third of a small box is left for moving it. */
 export function gripAt(rect: Rect, view: View, at: Point, reach: number): Grip | null {
   const box = onStage(rect, view);
   const x = sideAt(at.x - box.x, box.width, reach);
@@ -51,8 +51,8 @@ function sideAt(at: number, length: number, reach: number): -1 | 0 | 1 | null {
   return at >= length - inside ? 1 : 0;
 }
 
-/** The box after what the pointer holds was moved by so many image pixels. An edge that is taken
- * across the opposite one turns the box over. */
+/** The box after the gripped part was moved by so many image pixels. Moving an edge across the
+ * opposite one flips the box. */
 export function adjusted(rect: Rect, grip: Grip, by: Point, photo: Size): Rect {
   const [xmin, ymin, xmax, ymax] = rect;
   const whole = grip.x === 0 && grip.y === 0;
@@ -77,7 +77,7 @@ export function nudged(rect: Rect, part: Part, by: Pixel, photo: Size): Rect {
   ];
 }
 
-/** The image point where the held edges are now, for the magnifier; elsewhere the pointer's. */
+/** The image point for the magnifier: on the gripped edges, otherwise under the pointer. */
 export function heldPoint(rect: Rect, grip: Grip, by: Point, pointer: Point, photo: Size): Point {
   const [xmin, ymin, xmax, ymax] = rect;
   const x = grip.x === 0 ? pointer.x : (grip.x < 0 ? xmin - 1 : xmax) + Math.round(by.x);

@@ -7,7 +7,7 @@ import type { History } from "./history";
 import { begun, changed, redone, undone } from "./history";
 import { POINTS } from "./words";
 
-/** The box, how it came about, and the points that the next one has so far. */
+/** The box, how it was drawn, and the points marked so far for the next one. */
 export interface Draft {
   readonly rect: Rect | null;
   readonly way: Way | "";
@@ -26,7 +26,7 @@ export interface Editing {
   redo(): void;
 }
 
-/** The box with its undo and redo; tells the parent of every whole result. */
+/** The box with undo and redo; reports every complete box to the parent. */
 export function useEditing(props: BoxEditorProps): Editing {
   const { value, way, photo } = props;
   const fresh = () => begun<Draft>({ rect: value, way: props.valueWay || way, points: [] });
@@ -37,7 +37,7 @@ export function useEditing(props: BoxEditorProps): Editing {
 
   if (seen.current.url !== photo.url) history.current = fresh();
   const { now } = history.current;
-  // Somebody else set the box, such as "no further box needed": that can be undone, too.
+  // Something else changed the box, such as "No further box needed": that can be undone, too.
   if (!isSame(seen.current.value, value) && !isSame(now.rect, value)) {
     history.current = changed(history.current, {
       rect: value,

@@ -26,7 +26,7 @@ const MOVED = 4;
 const OUTSIDE = 24;
 const DOUBLE_CLICK_MS = 250;
 
-/** Mouse, pen and finger: drawing, marking points, and adjusting the box that is there. */
+/** Mouse, pen and finger: drawing, marking points, and adjusting the existing box. */
 export function useGesture(props: BoxEditorProps, editing: Editing) {
   const { photo, way } = props;
   const [gesture, setGesture] = useState<Gesture | null>(null);

@@ -25,7 +25,7 @@ export interface Keys {
 }
 
 /** Drawing and adjusting with the keyboard alone. Without a box the arrows move a cross and Enter
- * sets corners or points; with a box they move it, or the corner that Space chooses. */
+ * sets corners or points; with a box they move it, or the corner selected with Space. */
 export function useKeys(
   props: BoxEditorProps,
   editing: Editing,
@@ -108,7 +108,7 @@ function undoKey(event: KeyboardEvent, editing: Editing): boolean {
   return true;
 }
 
-/** Keys that work wherever the focus is, except where one types: undo, redo and H. */
+/** Keys that work wherever the focus is, except in text fields: undo, redo and H. */
 export function usePageKeys(on: boolean, editing: Editing, hide: (hidden: boolean) => void): void {
   useLayoutEffect(() => {
     if (!on) return;

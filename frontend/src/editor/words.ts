@@ -10,7 +10,7 @@ const PARTS: Record<Part, string> = {
   end: "its bottom right corner",
 };
 
-/** What to do next: for everybody, and with the keyboard. */
+/** What to do next, in general and with the keyboard. */
 export interface Hint {
   readonly text: string;
   readonly keys: string;
@@ -19,21 +19,27 @@ export interface Hint {
 export function hintFor(way: Way, points: number, rect: Rect | null, part: Part): Hint {
   if (way === "extreme" && (points > 0 || !rect)) {
     const text = `Point ${points + 1} of ${POINTS}: mark the ${EXTREMES[points]} point.`;
-    return { text, keys: "Arrows move the cross, Enter marks a point, Esc takes one back." };
+    return {
+      text,
+      keys: "Arrow keys move the cross, Enter marks a point, Esc removes the last one.",
+    };
   }
   if (points > 0) {
-    const keys = "Arrows move the cross, Enter sets the corner, Esc takes the first one back.";
+    const keys = "Arrow keys move the cross, Enter sets the corner, Esc removes the first one.";
     return { text: "Set the opposite corner.", keys };
   }
   if (!rect) {
     const text = "Drag from one corner of the box to the opposite one.";
-    return { text, keys: "Arrows move the cross, Enter sets a corner; Shift for ten pixels." };
+    return {
+      text,
+      keys: "Arrow keys move the cross, with Shift by ten pixels; Enter sets a corner.",
+    };
   }
-  const keys = `Arrows move ${PARTS[part]}, Shift by ten pixels; Space for ${PARTS[partAfter(part)]}.`;
+  const keys = `Arrow keys move ${PARTS[part]}, with Shift by ten pixels; Space selects ${PARTS[partAfter(part)]}.`;
   return { text: "Drag an edge or a corner to adjust the box.", keys };
 }
 
-/** All hints that may be needed, to keep room for the longest. */
+/** Every hint this page may show, to reserve room for the longest. */
 export function hintsFor(way: Way): readonly Hint[] {
   const counts = way === "drag" ? [0, 1] : EXTREMES.map((_, index) => index);
   const box: Rect = [1, 1, 1, 1];
@@ -61,5 +67,5 @@ export function sayPixel([x, y]: Pixel): string {
 }
 
 export function sayPart(part: Part): string {
-  return `Arrows now move ${PARTS[part]}.`;
+  return `Arrow keys now move ${PARTS[part]}.`;
 }

@@ -6,7 +6,7 @@ import { HowToReturn, Message } from "./Message";
 
 interface ConsentProps {
   readonly text: ConsentText;
-  /** Why agreeing did not work; empty: it was not tried, or worked. */
+  /** Why agreeing failed; empty if it did not. */
   readonly notice: string;
   onAgree(): Promise<void>;
 }

@@ -76,7 +76,7 @@ function Example({ item, place, guide, view }: ExampleProps): JSX.Element {
             <span class="eyebrow">Expected answer</span>
             <strong>{view.answerLabel(expected)}</strong>
             {item.feedback && item.feedback.expectedRects.length > 0 && (
-              <span class="hint">It is dashed and green on the photo.</span>
+              <span class="hint">Shown as a dashed green box on the photo.</span>
             )}
           </p>
           <FeedbackPanel feedback={item.feedback} view={view} checking={false} />

@@ -8,12 +8,12 @@ interface FinishedProps {
   readonly score: Score | null;
   readonly standing: Standing | null;
   readonly when: "now" | "before" | "otherwise";
-  /** Whether the form goes out by itself: work that was finished just now. */
+  /** Whether the form is submitted automatically: the work was finished just now. */
   readonly going: boolean;
   onHandIn(): void;
 }
 
-/** All answers are with the server. The marketplace may not know it yet. */
+/** The server has all answers. The marketplace may not know it yet. */
 export function Finished(props: FinishedProps): JSX.Element {
   const { score, standing, when, going, onHandIn } = props;
   const [sent, setSent] = useState(going);
@@ -22,8 +22,8 @@ export function Finished(props: FinishedProps): JSX.Element {
       {score && <ScoreText score={score} />}
       {when === "otherwise" && (
         <p>
-          They had been handed in already, in another tab or earlier. Those answers count; what was
-          changed afterwards could not be taken.
+          You had already submitted them, earlier or in another tab. Those answers count; later
+          changes were not saved.
         </p>
       )}
       <p role="status">{lastStep(sent, score, when)}</p>
@@ -36,7 +36,7 @@ export function Finished(props: FinishedProps): JSX.Element {
           onHandIn();
         }}
       >
-        {sent ? "Handing in…" : score ? "Submit the HIT" : "Send to the marketplace again"}
+        {sent ? "Submitting…" : score ? "Submit the HIT" : "Submit to the marketplace again"}
       </button>
       <StandingCard standing={standing} />
     </Message>
@@ -44,13 +44,13 @@ export function Finished(props: FinishedProps): JSX.Element {
 }
 
 function lastStep(sent: boolean, score: Score | null, when: FinishedProps["when"]): string {
-  if (sent) return "Handing in the HIT at the marketplace…";
-  if (score && when === "now") return "One last step: hand the HIT in at the marketplace.";
-  return "If the marketplace does not show this HIT as submitted yet, send it once more.";
+  if (sent) return "Submitting the HIT to the marketplace…";
+  if (score && when === "now") return "One last step: submit the HIT to the marketplace.";
+  return "If the marketplace does not show this HIT as submitted yet, submit it again.";
 }
 
 function scoreTitle(score: Score): string {
-  return score.passed ? "You have passed the test" : "You have not passed the test this time";
+  return score.passed ? "You passed the test" : "You did not pass the test this time";
 }
 
 function percent(share: number): string {
@@ -68,7 +68,7 @@ function ScoreText({ score }: { readonly score: Score }): JSX.Element {
         {percent(share)}
       </meter>
       <p>
-        {percent(share)}; {percent(score.needed)} are needed.
+        Your score is {percent(share)}. You need {percent(score.needed)} to pass.
       </p>
     </div>
   );

@@ -6,7 +6,7 @@ interface MessageProps {
   readonly busy?: boolean;
 }
 
-/** A page that says one thing. */
+/** A page with a single message. */
 export function Message({ title, children, busy = false }: MessageProps): JSX.Element {
   return (
     <main class="message" aria-busy={busy}>
@@ -23,8 +23,8 @@ export function Message({ title, children, busy = false }: MessageProps): JSX.El
 export function HowToReturn(): JSX.Element {
   return (
     <p class="aside">
-      To give the HIT back, use the marketplace’s <strong>Return</strong> button, outside of this
-      frame. Returning it does not count against you.
+      To return the HIT, use the marketplace’s <strong>Return</strong> button, outside this frame.
+      Returning it does not count against you.
     </p>
   );
 }

@@ -7,10 +7,10 @@ import { STAGES } from "../stages";
 import type { StageProps } from "../stages/stage";
 
 function ignore(): void {
-  // Nothing is taken here.
+  // A preview takes no input.
 }
 
-/** What a stage shows of an item that nobody can answer. */
+/** The props of an item that is only shown. */
 export function readOnly(item: Item): StageProps {
   return {
     item,
@@ -36,7 +36,7 @@ export function Preview({ page }: { readonly page: Page }): JSX.Element {
     <div class="task">
       <header>
         <p class="banner">
-          <strong>This is a preview.</strong> Accept the HIT to work.
+          <strong>This is a preview.</strong> Accept the HIT to start.
         </p>
         <div class="top">
           <h1>{guide.title}</h1>

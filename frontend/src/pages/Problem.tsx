@@ -5,21 +5,21 @@ import { StandingCard } from "../shell/Standing";
 import { HowToReturn, Message } from "./Message";
 
 const TITLES: Readonly<Partial<Record<ProblemKind, string>>> = {
-  expired: "The time for these questions is up",
+  expired: "Your time for these questions is up",
   bad_token: "This page is no longer valid",
   consent: "The text about the study has changed",
-  not_found: "These questions are no longer there",
+  not_found: "These questions are no longer available",
   not_qualified: "This task is not open to you",
 };
 
-/** The sitting cannot go on: why, and what to do. */
+/** The sitting cannot continue: why, and what to do. */
 export function ProblemPage({ problem }: { readonly problem: RequestProblem }): JSX.Element {
   return (
     <Message title={TITLES[problem.kind] ?? "This did not work"}>
       <p>{problem.message}</p>
       <HowToReturn />
       <button type="button" class="button strong" onClick={() => window.location.reload()}>
-        Load this page again
+        Reload this page
       </button>
     </Message>
   );
@@ -30,15 +30,15 @@ interface EmptyProps {
   readonly standing: Standing | null;
 }
 
-/** There is nothing to ask this worker now. */
+/** There are no questions for this worker now. */
 export function EmptyPage({ why, standing }: EmptyProps): JSX.Element {
   return (
     <Message title="No questions for you right now">
       <p>
-        Thank you for coming by.{" "}
+        Thank you for your interest.{" "}
         {why === "with_others"
-          ? "Other workers are at work on the questions that are left. Some may come back: you are welcome to look in again later."
-          : "All questions that you can answer here have been answered."}
+          ? "Other workers are working on the remaining questions. Some may become free again, so please check back later."
+          : "Every question that you could answer here has been answered."}
       </p>
       <HowToReturn />
       <StandingCard standing={standing} />

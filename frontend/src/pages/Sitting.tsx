@@ -14,13 +14,13 @@ interface SittingProps {
   readonly controller: Controller;
 }
 
-/** A sitting at work or at a test, whatever has become of it. */
+/** A sitting, work or test, in whatever phase it is. */
 export function Sitting({ page, controller }: SittingProps): JSX.Element {
   const { phase, notice, attempt, standing } = useSnapshot(controller);
   const hand = (): void => {
     if (phase.kind === "finished") handIn(page, phase.fields);
   };
-  // Work that was finished just now goes on to the marketplace by itself; a score is read first.
+  // Work just finished is submitted to the marketplace automatically; a score is shown first.
   const going = phase.kind === "finished" && phase.when === "now" && phase.score === null;
   useEffect(() => {
     if (going) hand();
@@ -30,7 +30,7 @@ export function Sitting({ page, controller }: SittingProps): JSX.Element {
       return (
         <Message title="Loading your questions…" busy>
           {phase.failures > 0 && (
-            <p>The server cannot be reached. Trying again: you can leave this page open.</p>
+            <p>The server cannot be reached. Retrying: you can leave this page open.</p>
           )}
         </Message>
       );
@@ -71,12 +71,12 @@ function useSnapshot(controller: Controller): Controller["snapshot"] {
   return snapshot;
 }
 
-/** What the browser tells about the page and its connection. */
+/** Follow the page's visibility and the browser's connection. */
 function watchPage(controller: Controller): () => void {
   const seen = (): void => controller.look(!document.hidden);
   const left = (): void => controller.look(false);
   const back = (event: PageTransitionEvent): void => {
-    // Out of the back/forward cache: the server may have moved on meanwhile.
+    // Restored from the back/forward cache: the sitting may have changed meanwhile.
     const agreed = controller.snapshot.phase.kind !== "consent";
     if (event.persisted && agreed) void controller.load();
   };

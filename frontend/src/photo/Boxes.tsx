@@ -4,7 +4,7 @@ import { onStage } from "./view";
 
 export type Kind = "accepted" | "candidate" | "expected";
 
-/** One box over the photo: a coloured line on a white one, to be seen on any photo. */
+/** One box over the photo: a coloured line on a white one, visible on any photo. */
 export function Box({ rect, view, kind }: { rect: Rect; view: View; kind: Kind }) {
   const place = onStage(rect, view);
   return (

@@ -92,7 +92,7 @@ describe("the photo", () => {
     expect(states).toEqual(["loading", "missing", "loading", "shown"]);
   });
 
-  test("starts anew with another address", async () => {
+  test("starts over with another address", async () => {
     const states: string[] = [];
     const onState = (state: string) => states.push(state);
     show({ onState });

@@ -3,15 +3,15 @@ import { Surface } from "./Surface";
 
 export interface PhotoViewProps {
   photo: Photo;
-  /** Accepted already: red. */
+  /** Already accepted: red. */
   boxes: readonly Rect[];
   /** Asked about: blue. */
   candidate?: Rect | null;
-  /** What would have been right: green and dashed. */
+  /** The expected boxes: green and dashed. */
   expected?: readonly Rect[];
   /** Missing: there is no address, or the photo does not load after several attempts. */
   onState?(state: "loading" | "shown" | "missing"): void;
-  /** Instead of asking for the same address again, which may have expired. */
+  /** Replaces a request for the same address, which may have expired. */
   onRetry?: (() => void) | undefined;
   /** For screen readers. */
   label: string;

@@ -24,16 +24,16 @@ export interface SurfaceProps extends PhotoViewProps {
   hint?: ComponentChildren;
   hintId?: string;
   buttons?: ComponentChildren;
-  /** An image point to be kept in sight, and to zoom about. */
+  /** An image point to keep in sight, and to zoom around. */
   focus?: Point | null;
-  /** Says whether it handled the key. `onStage`: it was pressed on the stage, not on a button. */
+  /** Returns whether it handled the key. `onStage`: the stage had the focus, not a button. */
   onKey?(event: KeyboardEvent, onStage: boolean): boolean;
   /** The space bar was pressed and let go on the stage with no dragging in between. */
   onSpace?(): void;
   onFocusStage?(event: FocusEvent): void;
 }
 
-/** The stage that a photo lies on, with what is drawn over it and the buttons below. */
+/** The stage with a photo, everything drawn over it and the buttons below. */
 export function Surface(props: SurfaceProps) {
   const { photo } = props;
   const loading = usePhoto(photo.url, props.onState);

@@ -15,7 +15,7 @@ export function ZoomButtons({ zoomBy, showAll, placed }: Zooming & { placed: Pla
   const atLeast = !placed || isWhole(placed.view, placed.stage, placed.photo);
   const atMost = !placed || isLargest(placed);
   return (
-    // biome-ignore lint/a11y/useSemanticElements: these are no fields of a form
+    // biome-ignore lint/a11y/useSemanticElements: these are not form fields
     <div class="photo-zoom" role="group" aria-label="Zoom">
       <button
         type="button"

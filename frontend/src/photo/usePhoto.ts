@@ -22,7 +22,7 @@ export interface Loading {
   retry(): void;
 }
 
-/** Load a photo: after a failure twice more by itself, then only when asked to. */
+/** Load a photo: retry twice automatically after a failure, then only on request. */
 export function usePhoto(url: string, onState?: (state: PhotoState) => void): Loading {
   const [kept, setLoad] = useState(() => begin(url));
   const load = kept.url === url ? kept : begin(url);

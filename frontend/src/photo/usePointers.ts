@@ -3,7 +3,7 @@ import type { Spot, Stage } from "./useView";
 import type { Point, View } from "./view";
 import { isWhole, pan, pinch, zoom } from "./view";
 
-/** What one pointer does on the stage where it does not move the photo. */
+/** What one pointer does on the stage when it does not move the photo. */
 export interface Tool {
   hover(spot: Spot | null): void;
   press(spot: Spot): void;
@@ -16,7 +16,7 @@ export interface Tool {
 interface Options {
   tool: Tool | null;
   isPanKey(): boolean;
-  /** There is nothing to be moved yet. */
+  /** There is nothing to move yet. */
   off: boolean;
 }
 
@@ -27,8 +27,8 @@ const WHEEL_PIXELS = 300; // of wheel for e times the scale
 const LINE_PIXELS = 40;
 const WHEEL_REST_MS = 400;
 
-/** Mouse, pen and touch on the stage: two fingers or the wheel zoom, a drag is the tool's, or moves
- * the photo where there is no tool, with the middle button, and while `isPanKey` says so. */
+/** Mouse, pen and touch on the stage: two fingers or the wheel zoom. A drag uses the tool; it moves
+ * the photo if there is no tool, with the middle button, or while `isPanKey` is true. */
 export function usePointers(stage: Stage, { tool, isPanKey, off }: Options) {
   const fingers = useRef(new Map<number, Point>());
   const doing = useRef<Doing>("nothing");
@@ -47,7 +47,7 @@ export function usePointers(stage: Stage, { tool, isPanKey, off }: Options) {
   const onPointerDown = (event: PointerEvent) => {
     const spot = stage.spot(event);
     if (off || !spot || event.button > 1) return;
-    // Lets the pointer leave the stage; a pointer that is gone by now cannot be captured.
+    // Lets the pointer leave the stage; fails if the pointer is already gone.
     try {
       (event.currentTarget as Element).setPointerCapture(event.pointerId);
     } catch {}
@@ -104,8 +104,8 @@ function pairOf(fingers: ReadonlyMap<number, Point>): Pair | null {
   return one && other ? [one, other] : null;
 }
 
-/** The wheel zooms at the pointer. Where it cannot zoom any further it scrolls the page, but not
- * in the same turn. */
+/** The wheel zooms at the pointer. If it cannot zoom further, it scrolls the page, but not in the
+ * same turn of the wheel. */
 function useWheel(stage: Stage): void {
   const latest = useRef(stage);
   latest.current = stage;
@@ -129,7 +129,7 @@ function useWheel(stage: Stage): void {
       if (zoomed) zoomedAt = event.timeStamp;
       if (event.ctrlKey || event.timeStamp - zoomedAt < WHEEL_REST_MS) event.preventDefault();
     };
-    // Not passive, or it could not keep the page from scrolling.
+    // A passive listener could not keep the page from scrolling.
     element.addEventListener("wheel", onWheel, { passive: false });
     return () => element.removeEventListener("wheel", onWheel);
   }, []);

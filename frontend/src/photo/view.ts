@@ -1,4 +1,4 @@
-// Where a photo lies on its stage, and what of it is under a point. Pure geometry.
+// The position of a photo on its stage, and the image point under a pointer. Pure geometry.
 
 import type { Rect } from "../protocol";
 
@@ -19,7 +19,7 @@ export interface View extends Point {
 }
 
 export const MAX_SCALE = 32;
-/** Room around the photo, so that its outermost pixels can be reached and handles be seen. */
+/** Room around the photo, so that its outermost pixels can be reached and handles are visible. */
 const MARGIN = 10;
 
 /** The largest view that shows the whole photo. */
@@ -41,7 +41,7 @@ export function pan(view: View, stage: Size, photo: Size, by: Point): View {
   return clamp({ ...view, x: view.x + by.x, y: view.y + by.y }, stage, photo);
 }
 
-/** Two fingers went from `from` to `to`: what was between them stays between them. */
+/** Two fingers moved from `from` to `to`: the part of the photo between them stays there. */
 export function pinch(
   view: View,
   stage: Size,
@@ -63,7 +63,7 @@ export function resized(view: View, before: Size, stage: Size, photo: Size): Vie
   return clamp(anchored(scale, centre, at), stage, photo);
 }
 
-/** Pan as little as needed to have an image point at least `room` inside the stage. */
+/** Pan as little as possible until an image point is at least `room` inside the stage. */
 export function reveal(view: View, stage: Size, photo: Size, point: Point, room = 24): View {
   const at = toStage(view, point);
   const by = {
@@ -90,7 +90,7 @@ export function onStage([xmin, ymin, xmax, ymax]: Rect, view: View): Point & Siz
   };
 }
 
-/** Keep the photo in sight: centred where there is room, else filling the stage. */
+/** Keep the photo in sight: centred if there is room, otherwise filling the stage. */
 function clamp(view: View, stage: Size, photo: Size): View {
   return {
     scale: view.scale,

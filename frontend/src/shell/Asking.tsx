@@ -124,21 +124,21 @@ function Blind(): JSX.Element {
   return (
     <div class="notice">
       <p>
-        Without its photo this question cannot be judged. You can try to get the photo again, or
-        give the HIT back; your other answers stay saved while you try.
+        This question cannot be answered without its photo. You can try to load the photo again, or
+        return the HIT. Your other answers stay saved.
       </p>
       <HowToReturn />
     </div>
   );
 }
 
-/** Enter is to go on after a key, not to press the answer that happens to have the focus. */
+/** After a key, Enter goes on to the next question instead of pressing the focused answer. */
 function leaveAnswers(): void {
   const focused = document.activeElement;
   if (focused instanceof HTMLElement && focused.closest(".answers")) focused.blur();
 }
 
-/** Single keys, wherever the focus is. `take` says whether the key was one of the page's. */
+/** Single keys, wherever the focus is. `take` returns whether the page uses the key. */
 function useKeys(take: (key: string) => boolean): void {
   const latest = useRef(take);
   latest.current = take;
@@ -149,7 +149,7 @@ function useKeys(take: (key: string) => boolean): void {
       if (key !== null && latest.current(key)) event.preventDefault();
     };
     const click = (event: MouseEvent): void => {
-      // Zero: by keyboard.
+      // Zero for a click by keyboard.
       const byPointer = event.detail > 0 && event.target instanceof Element;
       clicked = byPointer ? event.target.closest("button") : null;
     };

@@ -3,7 +3,8 @@ import { Prose } from "../captions/prose";
 import type { Feedback } from "../protocol";
 import type { StageView } from "../stages/stage";
 
-const WITHHELD = "Your answer is saved. The marketplace will tell you if you have passed the test.";
+const WITHHELD =
+  "Your answer is saved. The marketplace will show you whether you have passed the test.";
 
 interface FeedbackPanelProps {
   readonly feedback: Feedback | null;
@@ -12,7 +13,7 @@ interface FeedbackPanelProps {
   readonly withheld?: boolean;
 }
 
-/** What a test says about an answer, or what an example's answer is, and why. */
+/** The feedback on an answer in a test, or an example's answer; and why it is right. */
 export function FeedbackPanel(props: FeedbackPanelProps): JSX.Element {
   const { feedback, view, checking, withheld } = props;
   return (

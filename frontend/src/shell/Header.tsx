@@ -6,7 +6,7 @@ import { type Entry, isAnswered } from "../sitting";
 const SAVE_TEXT: Readonly<Record<SaveState, string>> = {
   saved: "Saved",
   saving: "Saving…",
-  retrying: "Not saved yet, trying again…",
+  retrying: "Not saved yet, retrying…",
   offline: "Not saved yet: no connection. Keep this page open.",
 };
 
@@ -93,7 +93,7 @@ function TimeLeft({ deadline }: { readonly deadline: number }): JSX.Element | nu
   useEffect(() => {
     if (!Number.isFinite(deadline)) return;
     const rest = deadline - Date.now();
-    // Nothing to show before the last ten minutes, and only the last two count seconds.
+    // The time is shown in the last ten minutes, with seconds in the last two.
     const wait = rest > SHOWN_FROM ? rest - SHOWN_FROM : 1000;
     const timer = setTimeout(() => setNow(Date.now()), Math.min(wait, 2 ** 31 - 1));
     return () => clearTimeout(timer);

@@ -17,7 +17,7 @@ interface HelpProps {
   readonly standing?: Standing | null;
 }
 
-/** What stays at hand: the guidelines, worked examples, the keys, where the worker stands. */
+/** Help beside the question: guidelines, worked examples, keys, the worker's standing. */
 export function Help({ stage, guide, view, standing = null }: HelpProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   return (
@@ -37,11 +37,11 @@ export function Help({ stage, guide, view, standing = null }: HelpProps): JSX.El
           id="keys-button"
           onClick={() => dialog.current?.showModal()}
         >
-          Keys <Key name="?" />
+          Keyboard <Key name="?" />
         </button>
       </p>
       <dialog class="keys" ref={dialog} aria-labelledby="keys-title">
-        <h2 id="keys-title">Keys</h2>
+        <h2 id="keys-title">Keyboard shortcuts</h2>
         <table>
           <tbody>
             {keysOf(view).map(({ key, does }) => (
@@ -70,7 +70,7 @@ function keysOf(view: StageView): readonly { readonly key: string; readonly does
     ...(view.keys ?? []),
     { key: "P", does: "Previous question" },
     { key: "Enter", does: "Next question" },
-    { key: "?", does: "This list" },
+    { key: "?", does: "Show this list" },
   ];
 }
 
@@ -79,7 +79,7 @@ function Guidelines({ stage, guide }: Pick<HelpProps, "stage" | "guide">): JSX.E
   const [first] = useState(() => firstOpen(name));
   const open = useRef(first);
   const toggle = (now: boolean): void => {
-    // The browser also tells of the state to begin with.
+    // The browser also fires this event for the initial state.
     if (now === open.current) return;
     open.current = now;
     choices.set(name, now ? "open" : "closed");
@@ -98,7 +98,7 @@ function Guidelines({ stage, guide }: Pick<HelpProps, "stage" | "guide">): JSX.E
   );
 }
 
-/** Open the first time, and where there is room; otherwise as the worker left it. */
+/** Open the first time, and on wide screens; otherwise as the worker left it. */
 function firstOpen(name: string): boolean {
   const kept = choices.get(name);
   if (kept === null) {

@@ -5,10 +5,10 @@ import { Key } from "./Key";
 interface NavigationProps {
   readonly position: number;
   readonly count: number;
-  /** Positions that keep the sitting from being handed in. */
+  /** Positions that must be answered before the sitting can be submitted. */
   readonly open: readonly number[];
   readonly finishing: "no" | "sending" | "retrying";
-  /** A test has just said something about this answer: the way on is to the next question. */
+  /** A test has just graded this answer: the next step is the next question. */
   readonly judged: boolean;
   onGo(position: number): void;
   onNext(): void;
@@ -21,7 +21,7 @@ export function Navigation(props: NavigationProps): JSX.Element {
   const next = useRef<HTMLButtonElement>(null);
   const complete = open.length === 0;
   const last = position === count - 1;
-  // The buttons that had the focus are locked now: give it to the one that goes on.
+  // The button that had the focus is locked now: move the focus to Next.
   useEffect(() => {
     if (judged && document.activeElement === document.body) next.current?.focus();
   }, [judged]);
@@ -67,7 +67,7 @@ export function Navigation(props: NavigationProps): JSX.Element {
 
 function stateText(complete: boolean, finishing: NavigationProps["finishing"]): string {
   if (finishing === "retrying") {
-    return "Not sent yet. Your answers are kept here, and sent as soon as the site answers.";
+    return "Not sent yet. Your answers are kept here and will be sent as soon as the server can be reached.";
   }
   return complete && finishing === "no" ? "All questions are answered. You can submit now." : "";
 }

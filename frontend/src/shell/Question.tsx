@@ -14,11 +14,11 @@ interface QuestionProps extends StageProps {
   readonly view: StageView;
   readonly guide: Guide;
   readonly standing?: Standing | null;
-  /** Whether a test keeps to itself which answers are right. */
+  /** Whether a test does not show yet which answers are right. */
   readonly withheld?: boolean;
-  /** The photo cannot be shown: nothing can be judged. */
+  /** The photo cannot be shown, so the question cannot be answered. */
   readonly blind: boolean;
-  /** Instead of the answers' use: why nothing can be answered now. */
+  /** Why the question cannot be answered now. */
   readonly note?: ComponentChildren;
   onAnswer(answer: string): void;
   /** The row below the answers. */
@@ -32,7 +32,7 @@ export function Question(props: QuestionProps): JSX.Element {
   const inner: StageProps = { ...props, locked };
   const { Picture, Tools, Extra } = view;
   const reading = useRef<HTMLDivElement>(null);
-  // However far down the last page or question was read, a question begins at its top.
+  // Show every question from its top, however far down the last one was scrolled.
   useLayoutEffect(() => {
     window.scrollTo(0, 0);
     if (reading.current) reading.current.scrollTop = 0;

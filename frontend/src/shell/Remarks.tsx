@@ -18,14 +18,14 @@ interface RemarksProps {
 export function Remarks({ item, answer, locked, onChange }: RemarksProps): JSX.Element {
   const phrases = item.captions.flatMap((caption) =>
     caption.marks
-      // Phrases of a test are nobody's mentions.
+      // Phrases in a test are not mentions of the campaign.
       .filter((mark) => mark.mention > 0)
       .map((mark) => ({
         mention: mark.mention,
         text: textOf(caption.tokens.slice(mark.start, mark.end)),
       })),
   );
-  // Only to begin with: deleting a comment must not close what it is typed in.
+  // Only the initial state: deleting a comment must not close the field.
   const [said] = useState(
     answer.comment !== "" || answer.cutWrongly.length + answer.unrelated.length > 0,
   );
@@ -37,7 +37,7 @@ export function Remarks({ item, answer, locked, onChange }: RemarksProps): JSX.E
         {phrases.map(({ mention, text }) => (
           <Flag
             key={mention}
-            label="The phrase is cut wrongly"
+            label="The wrong words are marked"
             detail={phrases.length > 1 ? text : ""}
             checked={answer.cutWrongly.includes(mention)}
             onToggle={() => onChange({ cutWrongly: toggled(answer.cutWrongly, mention) }, 300)}

@@ -7,7 +7,7 @@ import { answerWith, itemOf, pageOf, sittingOf } from "../testing";
 
 const STANDING: Standing = {
   title: "You are trusted",
-  lines: ["Your accuracy is 87%.", "It is <b>told</b> anew later."],
+  lines: ["Your accuracy is 87%.", "It is <b>updated</b> later."],
 };
 let root: HTMLElement;
 
@@ -76,7 +76,7 @@ test("who has just finished reads what the server says now", async () => {
   submit.mockRestore();
 });
 
-test("nothing is said of somebody of whom nothing is known", async () => {
+test("there is no standing for an unknown worker", async () => {
   await show(sittingOf([itemOf(1)]));
   expect(root.querySelector(".standing")).toBeNull();
   render(null, root);

@@ -5,7 +5,7 @@ interface StandingProps {
   readonly standing: Standing | null;
 }
 
-/** Where the worker stands, on a page that says one thing. */
+/** The worker's standing, on a message page. */
 export function StandingCard({ standing }: StandingProps): JSX.Element | null {
   if (!standing) return null;
   return (
@@ -18,7 +18,7 @@ export function StandingCard({ standing }: StandingProps): JSX.Element | null {
   );
 }
 
-/** The same beside the questions, closed until it is asked for. */
+/** The worker's standing beside the questions, closed until opened. */
 export function StandingPanel({ standing }: StandingProps): JSX.Element | null {
   if (!standing) return null;
   return (

@@ -7,7 +7,7 @@ import { requirement } from "./requirement";
 import type { StageView } from "./stage";
 import { verification } from "./verification";
 
-/** What each stage shows and takes. */
+/** The view of each stage. */
 export const STAGES: Readonly<Record<Stage, StageView>> = {
   links,
   verification,

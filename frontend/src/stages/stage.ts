@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact";
 import type { Answer, Feedback, Item, Rect, Way } from "../protocol";
 
-/** A box that is being drawn in a test, where the first answer is final: not given yet. */
+/** A box drawn in a test but not submitted yet: the first answer in a test is final. */
 export interface Proposal {
   readonly rect: Rect | null;
   readonly way: Way | "";
@@ -18,7 +18,7 @@ export interface StageProps {
   readonly item: Item;
   readonly answer: Answer;
   readonly feedback: Feedback | null;
-  /** Nothing can be changed: preview, example, or a test's answer that was given. */
+  /** Nothing can be changed: preview, example, or an answer given in a test. */
   readonly locked: boolean;
   /** A test: the answer is final as soon as it is given. */
   readonly test: boolean;
@@ -27,28 +27,28 @@ export interface StageProps {
   onWay(way: Way): void;
   readonly proposal: Proposal | null;
   onPropose(proposal: Proposal): void;
-  /** `delay`: how long a newer change may take this one's place before it is sent. */
+  /** `delay`: how long to wait for a newer change before sending this one. */
   onChange(change: Partial<Answer>, delay?: number): void;
   onPhoto(state: "loading" | "shown" | "missing"): void;
-  /** Get a photo's address anew: it may have expired. */
+  /** Get a new address for the photo: the old one may have expired. */
   onRetryPhoto?: (() => void) | undefined;
 }
 
-/** What one stage shows and takes; the shell does the rest. */
+/** What is special about one stage; the shell does the rest. */
 export interface StageView {
   readonly choices: readonly Choice[];
-  /** Whether this answer is all there is to say, so that the next question may come. */
+  /** Whether this answer is complete, so that the page may go on to the next question. */
   goesOn(answer: string): boolean;
   /** The name of an answer that no button gives. */
   answerLabel(answer: string): string;
   readonly Picture: ComponentType<StageProps>;
-  /** What stands beside the photo, above the captions. */
+  /** Shown beside the photo, above the captions. */
   readonly Tools?: ComponentType<StageProps>;
-  /** What stands right after the answers. */
+  /** Shown right after the answers. */
   readonly Extra?: ComponentType<StageProps>;
   /** Keys besides those of the choices, for the list of keys. */
   readonly keys?: readonly { readonly key: string; readonly does: string }[];
-  /** Single keys of these: returns whether the key was one. */
+  /** Handle one of `keys`: returns whether the key was one. */
   onKey?(key: string, props: StageProps): boolean;
 }
 
@@ -56,7 +56,7 @@ export function labelIn(choices: readonly Choice[], answer: string): string {
   return choices.find((choice) => choice.answer === answer)?.label ?? answer;
 }
 
-/** In words, for those who do not see the photo. */
+/** A description of the photo for screen readers. */
 export function photoLabel(item: Item): string {
   const red = item.boxes.length;
   const boxes = [

@@ -1,4 +1,4 @@
-"""What tests of the task pages share: a desk to work at, hands to work with, scenes to look at."""
+"""Shared parts of the task pages' tests: a worker's desk, hands and scenes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Browsers whose user has said what becomes of third parties' cookies, and what sticks in them."""
+"""Browsers with different settings for third-party cookies, and what they store."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The demo campaign with questions of a wanted stage open."""
+"""The demo campaign with open questions at a given stage."""
 
 from io import StringIO
 

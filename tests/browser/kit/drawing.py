@@ -1,4 +1,4 @@
-"""A photo of any size with a box to be drawn, and a hand that draws by image coordinates."""
+"""A photo of any size with a box to draw, and a hand that draws by image coordinates."""
 
 from collections.abc import Sequence
 from itertools import cycle

@@ -1,4 +1,4 @@
-"""What becomes of a sitting's answers: with us, at the marketplace, and as facts."""
+"""Where a sitting's answers end up: in our database, at the marketplace, and as facts."""
 
 import json
 from collections.abc import Mapping, Sequence

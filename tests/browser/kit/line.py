@@ -1,4 +1,4 @@
-"""A line between the browser and the live server that can be cut, whatever the browser tries."""
+"""A connection between the browser and the live server that a test can cut."""
 
 import select
 import socket

@@ -1,4 +1,4 @@
-"""Task pages brought to a wanted state, and what is watched while they are looked at."""
+"""Task pages in a given state, and the checks made while they are shown."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The pages of the demo campaign as the documentation shows them, always the same."""
+"""The demo campaign's pages as the documentation shows them, always the same."""
 
 from collections.abc import Callable
 

@@ -42,8 +42,8 @@ CHOICES: dict[Stage, Sequence[Reply]] = {
     Stage.DRAWING: (Reply("none", "No further box needed", "n"),),
 }
 CHOICE_STAGES = (Stage.LINKS, Stage.VERIFICATION, Stage.REQUIREMENT, Stage.COVERAGE)
-NOT_TIGHT = ("Not tight, or parts left out", "2")
-COVERED = ("A red box covers it already", "4")
+NOT_TIGHT = ("Not tight, or cuts parts off", "2")
+COVERED = ("A red box already covers it", "4")
 NOT_THE_THING = ("Not what the phrase names", "1")
 
 
@@ -147,7 +147,7 @@ def shown(desk: Desk, number: int) -> Shown:
 def report(hands: Hands, what: Shown) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Comment on the question and report its last phrase and caption; return their numbers."""
     hands.press(hands.frame.get_by_text("Comment or report a problem"))
-    phrases = hands.frame.get_by_role("checkbox", name="The phrase is cut wrongly")
+    phrases = hands.frame.get_by_role("checkbox", name="The wrong words are marked")
     captions = hands.frame.get_by_role("checkbox", name="This caption is not about the photo")
     order = [m.mention for number in what.captions for m in what.marks if m.caption == number]
     expect(phrases).to_have_count(len(order))

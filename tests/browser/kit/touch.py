@@ -1,4 +1,4 @@
-"""A phone: a narrow window, fingers instead of a mouse, and what has to be within their reach."""
+"""A phone: a narrow window, fingers instead of a mouse, and targets that they can reach."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the tests of reloads, lost connections and slow servers share."""
+"""Shared parts of the tests of reloads, lost connections and slow servers."""
 
 import re
 from collections.abc import Iterator

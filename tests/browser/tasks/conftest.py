@@ -1,4 +1,4 @@
-"""A desk for each test, in a browser that keeps third parties' cookies out."""
+"""A desk for each test, in a browser that blocks third-party cookies."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""No serious barrier on any page, and nothing that the browser complains of.
+"""No serious accessibility problem on any page, and no errors in the browser's console.
 
 Light and dark, large and small; states that all stages share are looked at in turn.
 """
@@ -116,7 +116,7 @@ def test_at_work(desk: Desk, watch: Watch, stage: Stage) -> None:
     check(desk.page, frame, in_turn(stage, 0))
     with cut(desk):
         answer_button(shown, stage, list(LABELS[stage])[-1]).click()
-        expect(shown.get_by_text("Not saved yet, trying again…")).to_be_visible()
+        expect(shown.get_by_text("Not saved yet, retrying…")).to_be_visible()
         shown.get_by_role("button", name="Question 1, answered").click()
         expect(answer_button(shown, stage, list(LABELS[stage])[-1])).to_have_attribute(
             "aria-pressed", "true"
@@ -163,7 +163,7 @@ def test_the_score(desk: Desk, watch: Watch, passes: bool) -> None:
             shown.get_by_role("button", name="Next").click()
             expect(shown.get_by_text(f"{number + 1} of {len(lessons_of(desk))}")).to_be_visible()
     shown.get_by_role("button", name="Submit").click()
-    title = "You have passed the test" if passes else "You have not passed the test this time"
+    title = "You passed the test" if passes else "You did not pass the test this time"
     expect(shown.get_by_role("heading", name=title)).to_be_visible()
     check(desk.page, task_frame(desk.page), TWO)
 
@@ -196,7 +196,9 @@ def test_consent_given_or_not(desk: Desk, watch: Watch) -> None:
     assert not models.Consent.objects.exists()
 
 
-@pytest.mark.parametrize("why", ["All questions that you can answer", "Other workers are at work"])
+@pytest.mark.parametrize(
+    "why", ["Every question that you could answer", "Other workers are working"]
+)
 def test_nothing_to_do(desk: Desk, watch: Watch, why: str) -> None:
     campaign = demo_campaign(questions=100)
     agree(desk, campaign)
@@ -216,7 +218,7 @@ def test_pages_that_say_what_is_wrong(desk: Desk, watch: Watch) -> None:
     path = f"/hits/{campaign.pk}/links/"
     for where, words in [
         (address(desk, hit, path, workerId=""), "has no workerId"),
-        (address(desk, hit, path, turkSubmitTo="https://example.org"), "no marketplace"),
+        (address(desk, hit, path, turkSubmitTo="https://example.org"), "not a marketplace"),
         (f"{desk.tasks}/hits/{campaign.pk}/nonsense/", "There is no such task"),
     ]:
         desk.page.goto(where)
@@ -246,6 +248,6 @@ def test_answers_that_were_handed_in(desk: Desk, watch: Watch) -> None:
     shown.get_by_role("button", name="Submit").click()
     expect(shown.get_by_role("heading", name="Your answers are saved")).to_be_visible()
     desk.page.reload()
-    expect(shown.get_by_role("button", name="Send to the marketplace again")).to_be_visible()
+    expect(shown.get_by_role("button", name="Submit to the marketplace again")).to_be_visible()
     check(desk.page, task_frame(desk.page), TWO)
     watch.forget("net::ERR_FAILED")

@@ -1,4 +1,4 @@
-"""Nothing that was answered gets lost or sent twice, whatever happens to browser and network.
+"""No answer is lost or sent twice, whatever happens to the browser and the network.
 
 The desk's frame is a third party's and may keep nothing in the browser: what survives is what the
 server has, and the page says what it has not. Where marketplace and task pages are of one site,
@@ -72,7 +72,7 @@ def test_reload_resumes(
         at(frame, "3 of 3")
         go_to(frame, 1)
         frame.get_by_text("Comment or report a problem").click()
-        frame.get_by_label("The phrase is cut wrongly: The guy").check()
+        frame.get_by_label("The wrong words are marked: The guy").check()
         frame.get_by_label("This caption is not about the photo: A man").check()
         frame.get_by_label("Comment (optional)").fill("Who is <b>this</b>?")
         shows(frame, "Saved")
@@ -87,8 +87,8 @@ def test_reload_resumes(
         is_said(frame, "Yes")
         go_to(frame, 1)
         is_said(frame, "No")
-        expect(frame.get_by_label("The phrase is cut wrongly: The guy")).to_be_checked()
-        expect(frame.get_by_label("The phrase is cut wrongly: A man")).not_to_be_checked()
+        expect(frame.get_by_label("The wrong words are marked: The guy")).to_be_checked()
+        expect(frame.get_by_label("The wrong words are marked: A man")).not_to_be_checked()
         expect(frame.get_by_label("This caption is not about the photo: A man")).to_be_checked()
         expect(frame.get_by_label("Comment (optional)")).to_have_value("Who is <b>this</b>?")
         shows(frame, "Saved")
@@ -250,7 +250,7 @@ def test_cut_while_handing_in(desk: Desk, tmp_path: Path, cut: Callable[[Route],
     forms = Count(desk.context, SUBMIT)
     submit(frame)
     shows(frame, NOT_SAVED)
-    expect(frame.get_by_text("sent as soon as the site answers")).to_be_visible()
+    expect(frame.get_by_text("sent as soon as the server can be reached")).to_be_visible()
     submitted(desk)
     assert len(forms) == 1
     assert stored(desk) == {1: "yes", 2: "no"}

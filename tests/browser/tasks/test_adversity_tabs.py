@@ -1,4 +1,4 @@
-"""Pages that outlive what they show: the back button, two tabs, time that runs out, a return."""
+"""Outdated pages: the back button, two tabs, an expired sitting, a returned HIT."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_back_after_submitting(desk: Desk, tmp_path: Path) -> None:
     desk.page.goto(address)
     expect(desk.page.get_by_role("heading", name="Your answers are saved")).to_be_visible()
     assert len(forms) == 0
-    desk.page.get_by_role("button", name="Send to the marketplace again").click()
+    desk.page.get_by_role("button", name="Submit to the marketplace again").click()
     expect(desk.page.get_by_text("submitted", exact=False).first).to_be_visible()
     assert len(forms) == 1
     assert (stored(desk), handed_in(desk)) == ({1: "yes", 2: "no"}, got)
@@ -82,7 +82,7 @@ def test_two_tabs(desk: Desk, tmp_path: Path) -> None:
 
     say(other, "No")
     expect(other.get_by_role("heading", name="Your answers are saved")).to_be_visible()
-    expect(other.get_by_text("They had been handed in already")).to_be_visible()
+    expect(other.get_by_text("You had already submitted them")).to_be_visible()
     assert stored(desk) == {1: "yes", 2: "yes"}
     assert models.Sitting.objects.get().status == SittingStatus.FINISHED
     assert Assignment.objects.count() == 1
@@ -102,8 +102,8 @@ def test_the_time_runs_out(desk: Desk, tmp_path: Path) -> None:
     say(frame, "No")
     expect(frame.get_by_role("heading", name="time")).to_be_visible()
     expect(frame.get_by_text("Load the page again to get new ones")).to_be_visible()
-    expect(frame.get_by_text("To give the HIT back")).to_be_visible()
-    frame.get_by_role("button", name="Load this page again").click()
+    expect(frame.get_by_text("To return the HIT")).to_be_visible()
+    frame.get_by_role("button", name="Reload this page").click()
     at(frame, "1 of 3")
     old, new = models.Sitting.objects.order_by("pk")
     assert (old.status, new.status) == (SittingStatus.LAPSED, SittingStatus.OPEN)

@@ -1,4 +1,4 @@
-"""What comes before the first question: the frame, the preview, the examples, the consent."""
+"""Before the first question: the frame, the preview, the examples, the consent text."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def test_preview_shows_a_question_that_cannot_be_answered(desk: Desk) -> None:
     desk.page.on("request", lambda request: calls.append(request.url))
     for stage in Stage:
         frame = desk.preview(desk.publish(campaign, stage))
-        expect(frame.get_by_text("This is a preview. Accept the HIT to work.")).to_be_visible()
+        expect(frame.get_by_text("This is a preview. Accept the HIT to start.")).to_be_visible()
         guide = stage_guide(campaign, stage).guide
         expect(frame.get_by_role("heading", name=guide.title)).to_be_visible()
         caption = frame.get_by_role("region", name="Caption").locator("mark").first
@@ -142,7 +142,7 @@ def test_who_does_not_agree_gets_no_questions(desk: Desk) -> None:
     hands.press(hands.button("I do not agree"))
     expect(hands.frame.get_by_role("heading", name="That is fine")).to_be_visible()
     expect(hands.frame.get_by_text("nothing was recorded")).to_be_visible()
-    expect(hands.frame.get_by_text("Return button, outside of this frame")).to_be_visible()
+    expect(hands.frame.get_by_text("Return button, outside this frame")).to_be_visible()
     assert not models.Consent.objects.exists()
     assert not models.Sitting.objects.exists()
     hands.press(hands.button("Read it again"))
@@ -161,8 +161,8 @@ def test_nothing_left_to_ask(desk: Desk) -> None:
     desk.accept(desk.publish(campaign, Stage.COVERAGE))
     hands.agree()
     expect(hands.frame.get_by_role("heading", name=EMPTY)).to_be_visible()
-    expect(hands.frame.get_by_text("have been answered")).to_be_visible()
-    expect(hands.frame.get_by_text("Return button, outside of this frame")).to_be_visible()
+    expect(hands.frame.get_by_text("has been answered")).to_be_visible()
+    expect(hands.frame.get_by_text("Return button, outside this frame")).to_be_visible()
     open_questions_of(campaign, Stage.COVERAGE, at_least=1)
     other = Claim(
         campaign=campaign.pk,
@@ -177,5 +177,5 @@ def test_nothing_left_to_ask(desk: Desk) -> None:
     consent_give(claim=other, version=1)
     assert sitting_open(claim=other).sitting is not None
     desk.page.reload()
-    expect(hands.frame.get_by_text("Other workers are at work")).to_be_visible()
+    expect(hands.frame.get_by_text("Other workers are working")).to_be_visible()
     assert models.Sitting.objects.get().known_worker.name == "A2OTHER"

@@ -1,4 +1,4 @@
-"""Who has set their machine to dark gets dark task pages, inside the marketplace's frame too."""
+"""Dark mode: task pages follow the user's setting, inside the marketplace's frame too."""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""Who may show what in a frame, what pages may run, and our page on the marketplace's own host."""
+"""Which sites may frame which pages, which scripts may run, and a shared host name."""
 
 import gzip
 import threading

@@ -57,7 +57,7 @@ def test_captions_are_text(desk: Desk, tmp_path: Path) -> None:
         assert caption.text_content() == " ".join(picture.tokens).replace(" .", "."), picture.name
         assert caption.locator("mark").all_text_contents() == [picture.phrase]
         expect(caption.locator("mark")).to_be_in_viewport()
-        heading = f"Can a box be drawn round “{picture.phrase}”?"
+        heading = f"Can a box be drawn around “{picture.phrase}”?"
         assert shown.get_by_role("heading", level=2).text_content() == heading
         assert caption.locator("p").evaluate("it => getComputedStyle(it).direction") == (
             "rtl" if picture.name == "arabic" else "ltr"

@@ -1,4 +1,4 @@
-"""A phone of 320 × 640 with fingers only: everything can be reached, and whole sittings be done."""
+"""A phone of 320 × 640, fingers only: everything can be reached, whole sittings can be done."""
 
 import json
 from collections.abc import Iterator
@@ -105,7 +105,7 @@ def test_a_test_and_its_score(phone: Desk) -> None:
         if number < len(lessons):
             frame.get_by_role("button", name="Next").tap()
     frame.get_by_role("button", name="Submit", exact=True).tap()
-    expect(frame.get_by_role("heading", name="You have passed the test")).to_be_visible()
+    expect(frame.get_by_role("heading", name="You passed the test")).to_be_visible()
     within_reach(phone)
     frame.get_by_role("button", name="Submit the HIT").tap()
     expect(phone.page.get_by_role("main")).to_contain_text("submitted", ignore_case=True)
@@ -120,7 +120,7 @@ def test_links_by_touch(phone: Desk, tmp_path: Path) -> None:
     frame.get_by_role("button", name=AGREE).tap()
     at(frame, "1 of 2")
     frame.get_by_text("Comment or report a problem").tap()
-    frame.get_by_text("The phrase is cut wrongly: A man").tap()
+    frame.get_by_text("The wrong words are marked: A man").tap()
     frame.get_by_role("button", name="Yes", exact=True).tap()
     at(frame, "2 of 2")
     frame.get_by_role("button", name="No", exact=True).tap()

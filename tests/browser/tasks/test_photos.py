@@ -1,4 +1,4 @@
-"""Photos of any size, and photos that cannot be had: shown, or said plainly with a way out."""
+"""Photos of any size are shown; for missing photos the page explains what to do."""
 
 import re
 import time

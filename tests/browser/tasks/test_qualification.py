@@ -146,10 +146,10 @@ def check_score(desk: Desk, hands: Hands, right: int, asked: int) -> None:
     hands.press(hands.button("Submit"))
     needed = sitting_needed(desk)
     passed = right / asked >= needed
-    title = "You have passed the test" if passed else "You have not passed the test this time"
+    title = "You passed the test" if passed else "You did not pass the test this time"
     expect(hands.frame.get_by_role("heading", name=title, exact=True)).to_be_visible()
     expect(hands.frame.get_by_text(f"{right} of {asked} right")).to_be_visible()
-    shares = f"{percent(right / asked)}; {percent(needed)} are needed."
+    shares = f"Your score is {percent(right / asked)}. You need {percent(needed)} to pass."
     expect(hands.frame.get_by_text(shares)).to_be_visible()
     hands.press(hands.button("Submit the HIT"))
     expect_submitted(desk)

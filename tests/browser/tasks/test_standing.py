@@ -1,4 +1,4 @@
-"""Workers see where they stand, and can ask for another look: in a real browser, no barriers."""
+"""Workers see their standing and can appeal: in a real browser, without barriers."""
 
 from typing import Any
 
@@ -84,11 +84,11 @@ def test_asking_for_another_look_by_keyboard_alone(desk: Desk) -> None:
     expect(page.get_by_text("all answers were the same")).to_be_visible()
     check(page, page)
     page.keyboard.press("Tab")
-    expect(page.get_by_label("Why should we look again?")).to_be_focused()
+    expect(page.get_by_label("Why should we change our decision?")).to_be_focused()
     page.keyboard.type("The photo was dark.")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Your appeal is with us")).to_be_visible()
+    expect(page.get_by_role("heading", name="We have received your appeal")).to_be_visible()
     check(page, page)
     assert models.Appeal.objects.get().words == "The photo was dark."
     assert watch.said == []

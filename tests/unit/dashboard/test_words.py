@@ -20,15 +20,18 @@ from annotation.pipeline.protocol.state import ImageState, Phase
 
 RECT = Rect(1, 1, 10, 20)
 DECISIONS: list[tuple[facts.Body, str]] = [
-    (facts.FixSpan(reviewer=3, mention=1, start=1, end=2), "cut “A man” anew: words 2 to 2"),
+    (
+        facts.FixSpan(reviewer=3, mention=1, start=1, end=2),
+        "set the span of “A man” to words 2 to 2",
+    ),
     (facts.Retype(reviewer=3, mention=1, types=("animals",)), "gave “A man” the type animals"),
-    (facts.Split(reviewer=3, chain=1, mentions=(1,)), "took 1 phrase out of chain 1 (“A man”)"),
-    (facts.Join(reviewer=3, chains=(1, 9)), "made one chain of chain 1 (“A man”) and chain 9"),
+    (facts.Split(reviewer=3, chain=1, mentions=(1,)), "split 1 phrase off chain 1 (“A man”)"),
+    (facts.Join(reviewer=3, chains=(1, 9)), "joined chain 1 (“A man”) and chain 9"),
     (
         facts.BoxAdd(reviewer=3, chain=1, rect=RECT),
         "added a box of 10 × 20 pixels to chain 1 (“A man”)",
     ),
-    (facts.BoxAdjust(reviewer=3, box=4, rect=RECT), "set box 4 to 10 × 20 pixels"),
+    (facts.BoxAdjust(reviewer=3, box=4, rect=RECT), "adjusted box 4 to 10 × 20 pixels"),
     (facts.BoxDelete(reviewer=3, box=4), "deleted box 4"),
     (
         facts.NoBox(reviewer=3, chain=1, scene=True, nobndbox=False),
@@ -36,13 +39,13 @@ DECISIONS: list[tuple[facts.Body, str]] = [
     ),
     (
         facts.CaptionUnrelated(reviewer=3, caption=1, unrelated=False),
-        "said that caption 1 is about the photo",
+        "decided that caption 1 is about the photo",
     ),
     (
         facts.SendTo(reviewer=3, chain=1, target=facts.Target.DRAWING, reason="loose"),
         "sent chain 1 (“A man”) back to Box Drawing: loose",
     ),
-    (facts.Undo(reviewer=3, decision=8), "took decision 8 back"),
+    (facts.Undo(reviewer=3, decision=8), "undid decision 8"),
 ]
 
 
@@ -79,7 +82,7 @@ def test_judgments_and_questions(stage: Stage, state: ImageState) -> None:
         )
         words = fact_words(body, state)
         assert words.startswith("Worker 12 ")
-        assert words.endswith("; reported that “A man” is cut wrongly")
+        assert words.endswith("; reported a wrong span for “A man”")
         said.add(words)
         assert "man" not in fact_words(body, None)
     assert len(said) == len(spec_of(stage).answers), "every answer reads differently"
@@ -93,9 +96,9 @@ def test_imports_and_doubts() -> None:
         chains=(facts.ImportedChain(mentions=(1,)),),
         boxes=(facts.ImportedBox(chains=(1,), rect=RECT),) * 2,
     )
-    assert fact_words(accepted, None).startswith("The import brought 1 chain and 2 boxes")
+    assert fact_words(accepted, None).startswith("The import added 1 chain and 2 boxes")
     doubted = fact_words(facts.Doubt(judgment=4, reason="revoked"), None)
-    assert doubted == "Judgment 4 was put in doubt: revoked"
+    assert doubted == "Judgment 4 was doubted: revoked"
     system = facts.SendTo(reviewer=0, chain=2, target=facts.Target.REVIEW)
     assert fact_words(system, None) == "The system sent chain 2 to review"
 

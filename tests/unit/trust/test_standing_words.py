@@ -47,7 +47,7 @@ def read(standing: Standing, stage: Stage = Stage.LINKS, settings: Settings = SE
 def test_who_is_new_or_has_not_passed_learns_what_the_test_takes() -> None:
     assert read(Standing()) == (
         "You are new to this task\n"
-        "Pass the test to begin: at least 80% of its questions answered right."
+        "Pass the test to begin: answer at least 80% of its questions correctly."
     )
     failed = fold([BeganTest(), FinishedTest(right=1, asked=10)], Stage.QUALITY, SETTINGS)
     assert "not passed the test yet" in read(failed, Stage.QUALITY)
@@ -57,38 +57,36 @@ def test_who_is_new_or_has_not_passed_learns_what_the_test_takes() -> None:
 def test_probation_begins_with_what_it_takes() -> None:
     assert read(stand()) == (
         "You are on probation\n"
-        "Your accuracy is not known yet. This task asks for 80%.\n"
-        "To become trusted: at least 24 of your next 30 checked answers right.\n"
-        "This is told anew after every 10 checked answers, and does not move in between."
+        "Your accuracy is not known yet. This task requires 80%.\n"
+        "To become trusted, at least 24 of your next 30 checked answers must be right.\n"
+        "We update these numbers after every 10 checked answers; they do not change in between."
     )
 
 
 def test_on_the_way_there_is_an_accuracy_with_its_uncertainty() -> None:
     assert read(stand(*checks(17, 3))) == (
         "You are on probation\n"
-        "Your accuracy is 85%: 17 of 20 checked answers were right. This task asks for 80%.\n"
-        "Some of that is luck: your true accuracy is between 64% and 95%, with 95% certainty.\n"
-        "From there on: at least 7 of your next 10 checked answers right, and you are trusted.\n"
-        "This is told anew after every 10 checked answers, and does not move in between."
+        "Your accuracy is 85%: 17 of 20 checked answers were right. This task requires 80%.\n"
+        "Part of that may be luck: with 95% certainty, your true accuracy is between 64% and 95%.\n"
+        "To become trusted, at least 7 of your next 10 checked answers must be right.\n"
+        "We update these numbers after every 10 checked answers; they do not change in between."
     )
 
 
 def test_who_fell_short_learns_that_all_must_be_right_now() -> None:
-    assert "all of your next 5 checked answers right" in read(stand(*checks(23, 7)))
+    assert "all of your next 5 checked answers must be right" in read(stand(*checks(23, 7)))
 
 
 def test_who_cannot_reach_it_any_more_is_not_kept_hoping() -> None:
     standing = stand(*checks(36, 14))
     assert standing.trust is Trust.PROBATION
-    assert "can no longer be reached" in read(standing)
+    assert "You can no longer reach that" in read(standing)
 
 
 def test_nothing_more_to_show_but_time() -> None:
     easy = replace(SETTINGS, minimum_performance=dict.fromkeys(Stage, 0.5))
     standing = fold([BeganTest(), PASSED, *checks(20)], Stage.LINKS, easy)
-    assert "From there on: 10 more checked answers, and you are trusted." in read(
-        standing, settings=easy
-    )
+    assert "To become trusted, you need 10 more checked answers." in read(standing, settings=easy)
 
 
 def test_the_trusted_learn_what_would_end_it() -> None:
@@ -96,7 +94,7 @@ def test_the_trusted_learn_what_would_end_it() -> None:
     assert text.startswith("You are trusted\n")
     assert "Your accuracy is 100%: 30 of 30 checked answers were right." in text
     assert "between 89% and 100%" in text
-    assert "7 wrong answers to checked questions in a row would end it" in text
+    assert "You would lose this status after 7 wrong answers to checked questions in a row" in text
 
 
 def test_where_people_decide_no_number_ends_it() -> None:
@@ -110,10 +108,10 @@ def test_who_lost_trust_learns_why_in_numbers_and_what_to_do() -> None:
     standing = stand(*[Checked(right=False)] * 3)
     assert standing.trust is Trust.REVOKED
     text = read(standing)
-    assert text.startswith("You cannot work on this task any more\nWhy: 3 of your last 3 checked")
+    assert text.startswith("You can no longer work on this task\nWhy: 3 of your last 3 checked")
     assert "0 of 3" in text
-    assert "is paid" in text
-    assert "another look" in text
+    assert "You will be paid" in text
+    assert "you can appeal" in text
 
 
 @pytest.mark.parametrize(
@@ -136,8 +134,8 @@ def test_who_is_reinstated_begins_anew() -> None:
 
 def test_boxes_are_judged_and_not_answered() -> None:
     text = read(stand(*checks(9, 1), stage=Stage.DRAWING), Stage.DRAWING)
-    assert "9 of 10 boxes that were judged were good" in text
-    assert "every 10 boxes that are judged" in text
+    assert "9 of 10 checked boxes were good" in text
+    assert "every 10 checked boxes" in text
     assert "answer" not in text
 
 

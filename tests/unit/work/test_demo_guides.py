@@ -1,4 +1,4 @@
-"""The demo campaign's lessons: complete, and right by the gold chains and boxes of its corpus."""
+"""The demo campaign's lessons: complete, and correct by its corpus's gold chains and boxes."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a question shows, and which answers to it make sense."""
+"""What a question shows, and which answers are valid."""
 
 from typing import Any
 

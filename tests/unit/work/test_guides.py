@@ -1,4 +1,4 @@
-"""Guides: what is read, what is refused and in which words, what a lesson shows, what is right."""
+"""Guides: reading, refusals and their messages, what a lesson shows, which answers are right."""
 
 from collections.abc import Mapping
 

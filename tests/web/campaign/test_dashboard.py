@@ -98,8 +98,8 @@ def test_what_happened(reader: Client, tmp_path: Path) -> None:
     ]
     assert cells(html, "Complete, with boxes") == ["2"]
     text = without_tags(html)
-    assert "said no: “The guy” and “A man” do not name the same late" in text
-    assert "Nothing waits for a reviewer." in text
+    assert "answered no: “The guy” and “A man” do not refer to the same thing late" in text
+    assert "Nothing is waiting for a reviewer." in text
 
 
 def test_recent_facts_are_the_newest_of_all_images(reader: Client, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_what_waits_for_review_and_why(reader: Client, tmp_path: Path) -> None:
     assert cells(html, "A caption may not be about the photo") == ["–", "1"]
     assert "Chain 1: &lt;b&gt;odd&lt;/b&gt;" in html, "at the image"
     text = without_tags(page(reader, f"/campaigns/{campaign.pk}/images/c/"))
-    assert "nothing is asked until a reviewer has decided" in text
+    assert "no questions are asked until a reviewer has decided" in text
     assert "reported that caption 2 is not about the photo" in text
 
 
@@ -197,9 +197,12 @@ def test_an_image(reader: Client, tmp_path: Path) -> None:
     assert '<mark class="mention chain-2">a horse<' in html
     text = without_tags(html)
     assert "1 A man The guy people Complete, with boxes 1" in text
-    assert f"Worker {given[0].worker} said yes: “The guy” and “A man” name the same" in text
+    assert (
+        f"Worker {given[0].worker} answered yes: “The guy” and “A man” refer to the same thing"
+        in text
+    )
     assert "drew a box of 20 × 30 pixels for chain 1 (“The guy”)" in text
-    assert "Nothing is left to ask." in text
+    assert "There are no open questions." in text
 
 
 def test_only_one_chain_stands_out(reader: Client, tmp_path: Path) -> None:
@@ -217,7 +220,7 @@ def test_an_image_that_is_being_worked_on(reader: Client, tmp_path: Path) -> Non
     path = f"/campaigns/{campaign.pk}/images/a/"
     html = page(reader, path)
     assert '<mark class="mention no-chain">The guy</mark>' in html
-    assert "Do “The guy” and “A man” name the same?" in html
+    assert "Do “The guy” and “A man” refer to the same thing?" in html
     answer(image, limit=3)
     assert " is-proposed" in page(reader, path), "drawn and not checked"
 
@@ -240,7 +243,7 @@ def test_a_withdrawn_image_is_a_tombstone(reader: Client, tmp_path: Path) -> Non
     html = page(reader, f"/campaigns/{campaign.pk}/images/a/")
     assert "This image was withdrawn" in html
     assert "the &lt;i&gt;owner&lt;/i&gt; asked" in html
-    assert f"to be counted</dt><dd>{len(given)}</dd>" in html
+    assert f"kept for statistics</dt><dd>{len(given)}</dd>" in html
     assert "guy" not in html
     assert "/photos/" not in html
     assert "Nothing has happened yet" in page(reader, f"/campaigns/{campaign.pk}/")
@@ -272,7 +275,7 @@ def test_nothing_that_the_content_policy_forbids(reader: Client, tmp_path: Path)
 def test_what_is_not_there(reader: Client, path: str) -> None:
     response = reader.get(f"/{path}")
     assert response.status_code == 404
-    assert b"There is no such page" in response.content
+    assert b"Page not found" in response.content
 
 
 # What pages cost

@@ -91,7 +91,7 @@ def test_it_takes_a_permission_of_its_own(reader: Client, campaign: models.Campa
     assert ask(allowed("view_campaign", "change_campaign"), campaign) == 403
     assert not models.StoredEstimate.objects.exists()
     assert "Estimate the costs" not in page(reader, campaign)
-    assert "Nobody has had the costs estimated yet" in page(reader, campaign)
+    assert "The costs have not been estimated yet" in page(reader, campaign)
 
 
 @pytest.mark.django_db
@@ -101,7 +101,7 @@ def test_an_estimate_is_asked_for_made_and_kept_with_its_date(
     assert "Estimate the costs" in page(planner, campaign)
     assert ask(planner, campaign) == 302
     waiting = page(planner, campaign)
-    assert "waits for the background work" in waiting
+    assert "is waiting for a background process" in waiting
     assert 'http-equiv="refresh"' in waiting
     assert "Estimate the costs" not in waiting
     campaign_estimates()
@@ -126,7 +126,7 @@ def test_one_at_a_time_in_a_campaign(
     for _ in range(8):
         assert ask(planner, campaign) == 302
     assert models.StoredEstimate.objects.count() == 1
-    assert "is being made already" in page(planner, campaign)
+    assert "is already running" in page(planner, campaign)
     assert estimate_take() is not None
     with pytest.raises(EstimateUnderWayError):
         estimate_ask(campaign=fresh(campaign), by=None)
@@ -144,7 +144,7 @@ def test_how_far_it_is_and_the_one_before_are_shown(
     assert taken is not None
     estimate_progress(stored=taken, done=4, total=6)
     source = page(planner, campaign)
-    assert "4 of 6 images are simulated" in source
+    assert "4 of 6 images simulated" in source
     assert FIGURES.search(source), "the last one stays in sight"
     told: list[tuple[int, int]] = []
     estimate_one(taken)
@@ -162,7 +162,7 @@ def test_it_is_for_the_settings_it_was_asked_for(
     crowd_change(campaign, fee_percent=37)
     campaign_estimates()
     source = page(planner, campaign)
-    assert "With fees of 0%" in source
+    assert "includes fees of 0%" in source
     assert "settings have changed since" in source
 
 

@@ -128,7 +128,7 @@ def test_money_and_wages(reader: Client, launched: models.Campaign) -> None:
     assert "Paid $0.30 Paid today $0.30 Promised $0.30" in money
     # 25 cents in 75 seconds.
     assert "75 s $12.00" in money
-    assert "The budget is promised" in text_of(source), "without a budget nothing is left"
+    assert "The budget is used up" in text_of(source), "without a budget nothing is left"
 
 
 def test_a_wage_below_the_floor_is_warned_of(reader: Client, launched: models.Campaign) -> None:
@@ -137,7 +137,7 @@ def test_a_wage_below_the_floor_is_warned_of(reader: Client, launched: models.Ca
     models.Sitting.objects.update(milliseconds=300_000)
     text = text_of(page(reader, address(launched)))
     assert "Links pays $3.00 an hour, less than $8.00" in text
-    assert "$3.00 too little" in text
+    assert "$3.00 too low" in text
 
 
 def test_whether_the_background_work_runs(reader: Client, campaign: models.Campaign) -> None:
@@ -148,7 +148,7 @@ def test_whether_the_background_work_runs(reader: Client, campaign: models.Campa
     assert re.search(r"ran \d seconds ago", page(reader, path))
     cache.set(HEARTBEAT, time.time() - 600)
     text = text_of(page(reader, path))
-    assert "The background work last ran 10 minutes ago: until it does, nothing is" in text
+    assert "The background process last ran 10 minutes ago. Until it runs, nothing is" in text
 
 
 # Launch, pause, resume, drain
@@ -170,7 +170,7 @@ def test_one_stage_or_all(editor: Client, launched: models.Campaign) -> None:
     path = address(launched, "supply/")
     assert "Box Drawing is paused" in said(editor, path, do="pause", stage="drawing")
     assert statuses(launched) == {s.value: "running" for s in Stage} | {"drawing": "paused"}
-    assert "Some stages run" in page(editor, address(launched))
+    assert "Partly running" in page(editor, address(launched))
     assert "The campaign is draining" in said(editor, path, do="drain")
     assert set(statuses(launched).values()) == {SupplyStatus.DRAINING}
     assert "The campaign is running" in said(editor, path, do="resume")
@@ -183,7 +183,7 @@ def test_one_stage_or_all(editor: Client, launched: models.Campaign) -> None:
 def test_nonsense_changes_nothing(
     editor: Client, launched: models.Campaign, data: dict[str, str]
 ) -> None:
-    assert "nothing like that" in said(editor, address(launched, "supply/"), **data)
+    assert "no such stage or action" in said(editor, address(launched, "supply/"), **data)
     assert set(statuses(launched).values()) == {SupplyStatus.RUNNING}
 
 
@@ -292,7 +292,7 @@ def test_a_worker_with_all_that_happened(reader: Client, campaign: models.Campai
     standing = trusted(campaign, "A1")
     assignment(campaign, standing.worker)
     text = text_of(page(reader, address(campaign, f"workers/{standing.worker_id}/")))
-    assert "$0.25 in 1 payment " in text
+    assert "$0.25 paid in 1 payment " in text
     assert "36 checked answers, 33 of them right" in text
     assert "Finished the qualification test with 10 of 10 right" in text
     assert "Coreference Links 1 0 0" in text, "sittings"
@@ -309,14 +309,14 @@ def test_revoking_takes_a_reason_and_reinstating_does_not(
 ) -> None:
     standing = trusted(campaign, "A1")
     path = address(campaign, f"workers/{standing.worker_id}/trust/")
-    assert "Say why" in said(editor, path, do="revoke", stage="links", reason="  ")
+    assert "Give a reason" in said(editor, path, do="revoke", stage="links", reason="  ")
     standing.refresh_from_db()
     assert standing.trust == Trust.TRUSTED
     assert "no longer trusted" in said(editor, path, do="revoke", stage="links", reason="spam")
     standing.refresh_from_db()
     assert standing.trust == Trust.REVOKED
     assert standing.standing.reason == "spam"
-    assert "Trust was ended: spam by editor" in text_of(page(editor, path.removesuffix("trust/")))
+    assert "Trust was revoked: spam by editor" in text_of(page(editor, path.removesuffix("trust/")))
     assert "on probation" in said(editor, path, do="reinstate", stage="links")
     standing.refresh_from_db()
     assert standing.trust == Trust.PROBATION
@@ -343,7 +343,7 @@ def test_an_appeal_is_answered_once(editor: Client, campaign: models.Campaign) -
     made = appeal(standing, "I was ill")
     assert "I was ill" in page(editor, address(campaign))
     path = address(campaign, f"appeals/{made.pk}/")
-    assert "Choose an answer" in said(editor, path, do="reinstate", reply=" ")
+    assert "Choose a decision" in said(editor, path, do="reinstate", reply=" ")
     assert "is answered" in said(editor, path, do="reinstate", reply="Try again")
     assert "already" in said(editor, path, do="refuse", reply="No")
     made.refresh_from_db()

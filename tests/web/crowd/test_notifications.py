@@ -234,14 +234,14 @@ def test_without_a_secret_nothing_is_believed(hits: list[models.Hit], settings: 
 def test_what_is_no_notification_is_refused_in_words(hits: list[models.Hit], body: bytes) -> None:
     reply = send(body)
     assert reply.status_code == 400
-    assert reply.content.startswith(b"This is no notification: ")
+    assert reply.content.startswith(b"This is not a notification: ")
     assert due() == set()
 
 
 def test_a_huge_body_is_not_read_to_its_end(hits: list[models.Hit]) -> None:
     body = body_of([event("AssignmentSubmitted")], Extra="x" * MAX_BYTES)
     reply = send(body)
-    assert (reply.status_code, reply.content) == (413, b"That is more than 256 KB.\n")
+    assert (reply.status_code, reply.content) == (413, b"The request is larger than 256 KB.\n")
     assert due() == set()
 
 

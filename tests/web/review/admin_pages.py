@@ -1,4 +1,4 @@
-"""What tests of the administration share."""
+"""Shared parts of the administration's tests."""
 
 import html
 import re

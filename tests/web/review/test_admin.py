@@ -1,4 +1,4 @@
-"""The administration: who sees what, that nothing is edited, and what its actions do."""
+"""The administration: permissions, read-only tables, and its actions."""
 
 import re
 from pathlib import Path
@@ -170,7 +170,7 @@ def test_a_chain_over_its_photo(chief: Client, campaign: models.Campaign) -> Non
     }
     assert {int(number) for number in facts} == about
     assert 0 < len(about) < len(given), "the horse has facts of its own"
-    assert "On the dashboard" in text_of(page(chief, shown(horse)))
+    assert "Show on the dashboard" in text_of(page(chief, shown(horse)))
 
 
 def test_chains_can_be_found(chief: Client, campaign: models.Campaign) -> None:

@@ -42,7 +42,7 @@ def test_a_workers_trust_history(chief: Client, campaign: models.Campaign) -> No
     assert "92%, between 78% and 97%; 36 checked, 80% needed" in text
     assert 'class="interval-unsure"' in source
     assert "36 checked answers, 33 of them right" in text
-    assert "$0.25 in 1 payment" in text
+    assert "$0.25 paid in 1 payment" in text
     assert "Coreference Links work 1 0 0" in text, "sittings"
 
 
@@ -62,7 +62,7 @@ def test_revoking_asks_for_a_reason(chief: Client, campaign: models.Campaign) ->
     event = models.TrustEvent.objects.filter(key__startswith="revoked/").first()
     assert event is not None
     assert event.by == "chief"
-    assert "they are already" in act(chief, "revoke", one, reason="spam")
+    assert "are already" in act(chief, "revoke", one, reason="spam")
     assert "1 worker standing reinstated." in act(chief, "reinstate", one, trusted="on")
     act(chief, "reinstate", two, trusted="")
     one.refresh_from_db()
@@ -76,7 +76,7 @@ def test_no_action_on_more_than_a_page(
 ) -> None:
     rows = [trusted(campaign, f"A{number}") for number in range(3)]
     monkeypatch.setattr("annotation.admin.base.MOST_AT_ONCE", 2)
-    assert "Choose at most 2 at once" in act(chief, "revoke", *rows, reason="spam")
+    assert "Select at most 2 rows at once" in act(chief, "revoke", *rows, reason="spam")
     assert not models.WorkerStanding.objects.filter(trust=Trust.REVOKED).exists()
 
 
@@ -103,7 +103,7 @@ def test_only_failed_calls_are_sent_again(chief: Client, campaign: models.Campai
     assert "1 outbox call will be sent again." in act(chief, "retry", call)
     call.refresh_from_db()
     assert call.status == CallStatus.WAITING
-    assert "nothing to send again" in act(chief, "retry", call)
+    assert "nothing to retry" in act(chief, "retry", call)
 
 
 def approval(made: models.Assignment) -> models.OutboxCall:
@@ -152,4 +152,4 @@ def test_a_gold_question_is_retired(chief: Client, campaign: models.Campaign) ->
     row.refresh_from_db()
     assert row.retired_at is not None
     assert row.retired_reason == "The horse is a mule"
-    assert "they are already" in act(chief, "retire", row, reason="again")
+    assert "are already" in act(chief, "retire", row, reason="again")

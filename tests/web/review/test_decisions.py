@@ -1,4 +1,4 @@
-"""Review decisions in the administration: each becomes its fact, once, or is refused in words."""
+"""Review decisions in the administration: each becomes one fact, or is refused with a reason."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The administration's pages take the same number of statements however many rows there are."""
+"""The administration's pages take the same number of queries, however many rows there are."""
 
 from pathlib import Path
 

@@ -84,10 +84,10 @@ def test_the_researchers_pages_say_so(client: Client, tmp_path: Path) -> None:
     wake_now("crowd_sweep")
     for path in ("/", f"/campaigns/{campaign.pk}/", "/experiments/"):
         said = words(client.get(path).content)
-        assert "Redis does not answer, so background work is delayed" in said
-        assert "Whoever runs this site should start Redis again, or check REDIS_URL" in said
+        assert "Redis is not responding, so background work is delayed" in said
+        assert "start Redis again or check REDIS_URL" in said
     crowd = words(client.get(f"/campaigns/{campaign.pk}/crowd/").content)
-    assert "The background work cannot run while Redis does not answer" in crowd
+    assert "The background process cannot run while Redis is not responding" in crowd
     for path in ("/accounts/login/", "/marketplace/"):
         assert "Redis" not in words(Client().get(path, follow=True).content)
 

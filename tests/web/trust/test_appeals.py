@@ -1,4 +1,4 @@
-"""The page where who lost trust asks for another look: plain, protected, once at a time."""
+"""The appeal page for workers who lost trust: plain, protected, one appeal at a time."""
 
 import html
 import re
@@ -63,15 +63,15 @@ def test_the_page_says_why_and_takes_an_appeal(
     page = client.get(path)
     assert page.status_code == 200
     assert "all answers were the same" in words(page)
-    assert "Why should we look again?" in words(page)
+    assert "Why should we change our decision?" in words(page)
     # The link that workers are told of elsewhere is this very page.
-    assert "message for you with the link" not in words(page)
+    assert "we have sent you a message with a link" not in words(page)
     sent = client.post(path, {"words": "  They are all of one photo.\r\nReally. "})
     assert (sent.status_code, sent.headers["Location"]) == (302, path)
     appeal = models.Appeal.objects.get()
     assert (appeal.standing, appeal.words) == (standing, "They are all of one photo.\nReally.")
     again = client.get(path)
-    assert "Your appeal is with us" in words(again)
+    assert "We have received your appeal" in words(again)
     assert "They are all of one photo." in words(again)
     assert b"<textarea" not in again.content
 
@@ -81,7 +81,7 @@ def test_one_open_appeal_at_a_time(client: Client, standing: models.WorkerStandi
     client.post(path, {"words": "first"})
     second = client.post(path, {"words": "second"})
     assert second.status_code == 409
-    assert "Your appeal is with us" in words(second)
+    assert "We have received your appeal" in words(second)
     assert models.Appeal.objects.get().words == "first"
 
 
@@ -92,7 +92,7 @@ def test_after_an_answer_there_may_be_another(
     appeal = appeal_make(standing=standing, words="first")
     appeal_decide(appeal=appeal, reinstate=False, reply=f"No. {HOSTILE}", by="jo")
     page = client.get(path)
-    assert "the task stayed closed to you. We wrote: No." in words(page)
+    assert "did not reopen the task for you. We wrote: No." in words(page)
     assert HOSTILE not in page.content.decode()
     assert client.post(path, {"words": "but"}).status_code == 302
     assert models.Appeal.objects.filter(decided_at=None).count() == 1
@@ -105,7 +105,7 @@ def test_who_may_work_has_nothing_to_appeal_against(
     trust_reinstate(campaign=standing.campaign, worker=standing.worker, stage=Stage.LINKS, by="jo")
     page = client.get(path)
     assert page.status_code == 200
-    assert "nothing to appeal against" in words(page)
+    assert "nothing to appeal" in words(page)
     assert b"<textarea" not in page.content
     assert client.post(path, {"words": "please"}).status_code == 409
     assert not models.Appeal.objects.exists()
@@ -114,9 +114,9 @@ def test_who_may_work_has_nothing_to_appeal_against(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("", "Please write why"),
-        ("  \n ", "Please write why"),
-        ("x" * (LONGEST + 1), f"at most {LONGEST} characters fit, and there are {LONGEST + 1}"),
+        ("", "Please explain why"),
+        ("  \n ", "Please explain why"),
+        ("x" * (LONGEST + 1), f"{LONGEST + 1} characters. Please shorten it to {LONGEST}"),
     ],
 )
 def test_what_cannot_be_taken_is_said_so(
@@ -144,7 +144,7 @@ def test_erased_workers_links_stop_working(client: Client, standing: models.Work
     worker_erase(worker=standing.worker)
     for response in (client.get(path), client.post(path, {"words": "it is me"})):
         assert response.status_code == 404
-        assert "not good any more" in words(response)
+        assert "link does not work" in words(response)
         assert "all answers were the same" not in words(response)
     assert not models.Appeal.objects.exists()
 

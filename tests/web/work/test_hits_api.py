@@ -1,4 +1,4 @@
-"""What the page's script calls: strict in, plain words out, the ticket the only permission."""
+"""The endpoints for the page's script: strict input, plain messages, permission by ticket only."""
 
 import json
 import time
@@ -216,7 +216,7 @@ def test_forged_and_expired_tickets(claim: Claim, name: str) -> None:
         ({"number": 1, "answer": YES | {"reasons": ["ugly"]}}, "cannot be read"),
         ({"number": 1, "answer": YES | {"cutWrongly": [2]}}, "phrase 2 is not marked"),
         ({"number": 1, "answer": YES | {"unrelated": [3]}}, "caption 3 is not shown"),
-        ({"number": 1, "answer": YES | {"comment": "a\0b"}}, "no text"),
+        ({"number": 1, "answer": YES | {"comment": "a\0b"}}, "invalid character"),
         (b'{"number": 1, "answer": {"answer": "yes", "comment": "\\ud800"}}', "cannot be read"),
         ({"number": 1, "answer": YES | {"comment": "a" * 2001}}, "cannot be read"),
         ({"number": 1, "answer": YES | {"milliseconds": -1}}, "cannot be read"),

@@ -1,4 +1,4 @@
-"""The task pages themselves: what they hold, who may frame them, and that they write nothing."""
+"""The task pages: their content, which sites may frame them, and that they write nothing."""
 
 import html
 import json

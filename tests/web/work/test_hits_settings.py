@@ -1,4 +1,4 @@
-"""Which marketplaces the task pages work with, by environment."""
+"""The environment sets which marketplaces the task pages work with."""
 
 from pathlib import Path
 

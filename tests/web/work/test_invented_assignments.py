@@ -1,4 +1,4 @@
-"""Assignments that somebody made up: they hold nothing, learn nothing and leave nothing behind.
+"""Made-up assignments reserve nothing, reveal nothing and leave nothing behind.
 
 Over HTTP, as an attacker would. With proof of acceptance, as our marketplace gives it, they do not
 even get a ticket; on a marketplace that gives none they get what its HITs have places for.

@@ -1,4 +1,4 @@
-"""Sittings from their first draft on: time, answers, confirmation, what is taken away."""
+"""Sittings from their first draft on: time, answers, confirmation, withdrawn images."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where a page sends its form: to the marketplaces that we know, however the address is written."""
+"""A page sends its form to known marketplaces only, however the address is written."""
 
 import json
 import re
@@ -23,8 +23,8 @@ ORIGINS = [
     "https://xn--mrkte-gra.example",
 ]
 SUBMIT = "/mturk/externalSubmit"
-UNREADABLE = "cannot be read"
-UNKNOWN = "is no marketplace that we work with"
+UNREADABLE = "is not valid"
+UNKNOWN = "is not a marketplace we work with"
 MISSING = "has no turkSubmitTo"
 
 GOOD = [

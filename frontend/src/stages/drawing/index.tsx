@@ -72,7 +72,9 @@ function Tools(props: StageProps): JSX.Element | null {
         </fieldset>
       )}
       {answer.answer === "none" && (
-        <p class="hint">You said that no further box is needed. Draw one to change that.</p>
+        <p class="hint">
+          You answered that no further box is needed. Draw one to change your answer.
+        </p>
       )}
     </div>
   );
@@ -93,7 +95,7 @@ function Check(props: StageProps): JSX.Element | null {
   );
 }
 
-/** Box Drawing: one new box round one thing, or none. */
+/** Box Drawing: one new box around one thing, or none. */
 export const drawing: StageView = {
   choices,
   goesOn: (answer) => answer === "none",
@@ -103,10 +105,10 @@ export const drawing: StageView = {
   Extra: Check,
   keys: [
     { key: "C", does: "Check the box (in a test)" },
-    { key: "Arrows", does: "Move the cross or the box by a pixel; with Shift by ten" },
-    { key: "Space", does: "Mark a point; then choose the box or one of its corners" },
+    { key: "Arrows", does: "Move the cross or the box by one pixel, with Shift by ten" },
+    { key: "Space", does: "Mark a point; once there is a box, select it or one of its corners" },
     { key: "Del", does: "Remove the box" },
-    { key: "H", does: "Hide the other boxes while you hold it" },
+    { key: "H", does: "Hide the other boxes while you hold the key" },
     { key: "Ctrl Z", does: "Undo" },
     { key: "+ − 0", does: "Zoom in, zoom out, whole photo" },
   ],

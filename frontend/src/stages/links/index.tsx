@@ -6,7 +6,7 @@ const choices: readonly Choice[] = [
   { answer: "no", label: "No", key: "n" },
 ];
 
-/** Coreference Links: do two phrases of two captions name the same thing? */
+/** Coreference Links: do two phrases from two captions refer to the same thing? */
 export const links: StageView = {
   choices,
   goesOn: () => true,

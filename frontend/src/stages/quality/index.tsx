@@ -15,9 +15,9 @@ const REASONS: readonly {
   readonly key: string;
 }[] = [
   { reason: "not_the_thing", label: "Not what the phrase names", key: "1" },
-  { reason: "not_tight", label: "Not tight, or parts left out", key: "2" },
+  { reason: "not_tight", label: "Not tight, or cuts parts off", key: "2" },
   { reason: "several_things", label: "Several things in one box", key: "3" },
-  { reason: "already_covered", label: "A red box covers it already", key: "4" },
+  { reason: "already_covered", label: "A red box already covers it", key: "4" },
 ];
 
 function asksWhy({ answer, locked, test }: StageProps): boolean {
@@ -26,7 +26,7 @@ function asksWhy({ answer, locked, test }: StageProps): boolean {
 
 function toggle({ answer, onChange }: StageProps, reason: Reason): void {
   const had = answer.reasons.includes(reason);
-  // In one order, so that the same reasons are always the same answer.
+  // Sorted, so that the same reasons always make the same answer.
   const reasons = REASONS.map((each) => each.reason)
     .filter((each) => (each === reason ? !had : answer.reasons.includes(each)))
     .sort();
@@ -60,7 +60,7 @@ export const quality: StageView = {
   answerLabel: (answer) => labelIn(choices, answer),
   Picture,
   Extra: Reasons,
-  keys: [{ key: "1 – 4", does: "Reason why the box is bad" }],
+  keys: [{ key: "1 – 4", does: "Why the box is bad" }],
   onKey: (key, props) => {
     const reason = REASONS.find((each) => each.key === key)?.reason;
     if (!reason || !asksWhy(props)) return false;

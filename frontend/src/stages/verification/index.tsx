@@ -6,7 +6,7 @@ const choices: readonly Choice[] = [
   { answer: "false", label: "False", key: "f" },
 ];
 
-/** Chain Verification: do all marked phrases name the same thing? */
+/** Chain Verification: do all marked phrases refer to the same thing? */
 export const verification: StageView = {
   choices,
   goesOn: () => true,
