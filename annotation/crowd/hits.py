@@ -3,15 +3,14 @@
 import re
 from xml.sax.saxutils import escape
 
-from django.db import transaction
-
 from annotation import models
-from annotation.actions.crowd.payments import hit_close, hit_expired, hit_published
+from annotation.actions.crowd.hits import hit_cancel, hit_expired, hit_published
+from annotation.actions.crowd.outbox import CallUnderWayError
 from annotation.crowd.client import HitShown, MTurk
 from annotation.crowd.errors import RefusedError, TryAgainError
 from annotation.crowd.registration import hit_type_ensure
 from annotation.crowd.steps import ANNOTATION, Batch, Step, nothing_follows
-from annotation.models import CallStatus, HitStatus, Operation, SittingKind
+from annotation.models import HitStatus, SittingKind
 from annotation.pipeline.protocol.questions import Stage
 from annotation.selectors.work.sittings import task_url
 
@@ -107,25 +106,9 @@ def _published_before(client: MTurk, call: models.OutboxCall, error: RefusedErro
     raise TryAgainError(f"The HIT is said to exist and is not listed: {error.message}")
 
 
-@transaction.atomic
 def _unpublished(hit: models.Hit) -> str | None:
-    """Drop the publishing of a HIT that was never tried, and close it. None: that is all."""
-    create = (
-        models.OutboxCall.objects.select_for_update()
-        .filter(hit=hit, operation=Operation.CREATE_HIT)
-        .first()
-    )
-    fresh = models.Hit.objects.get(pk=hit.pk)
-    if fresh.hit_id is not None:
-        return fresh.hit_id
-    if create is not None and create.status == CallStatus.WAITING:
-        if create.attempts:
-            raise TryAgainError("It is being published this moment.")
-        create.status, create.next_try_at = CallStatus.DROPPED, None
-        create.save(update_fields=["status", "next_try_at"])
-    elif create is not None and create.status == CallStatus.FAILED:
-        # Nobody should send it after all.
-        create.status = CallStatus.DROPPED
-        create.save(update_fields=["status"])
-    hit_close(hit=fresh)
-    return None
+    """Cancel a HIT that was never published. If it was, return its name on the marketplace."""
+    try:
+        return hit_cancel(hit=hit)
+    except CallUnderWayError:
+        raise TryAgainError("It is being published this moment.") from None

@@ -11,13 +11,14 @@ from typing import Never
 from xml.etree import ElementTree
 
 from annotation import models
-from annotation.actions.crowd.hits import hit_look_again, hits_claim, hits_give_back
-from annotation.actions.crowd.payments import (
+from annotation.actions.crowd.hits import (
     hit_close,
+    hit_look_again,
     hit_places_seen,
-    reward_paid,
-    reward_refused,
+    hits_claim,
+    hits_give_back,
 )
+from annotation.actions.crowd.payments import reward_paid, reward_refused
 from annotation.actions.work.confirmations import Submitted, assignment_confirm
 from annotation.crowd.client import AssignmentShown, HitShown, MTurk
 from annotation.crowd.errors import RefusedError, TryAgainError, UnreachableError

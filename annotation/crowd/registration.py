@@ -7,6 +7,7 @@ import msgspec
 from django.conf import settings
 
 from annotation import models
+from annotation.actions.crowd.registration import hit_type_note, qualification_type_note
 from annotation.crowd.client import MTurk
 from annotation.crowd.errors import RefusedError, TryAgainError
 from annotation.pipeline.crowd.terms import QUALIFICATION, qualification_name
@@ -47,9 +48,7 @@ def qualification_ensure(client: MTurk, campaign: models.Campaign, stage: str) -
         if found is None:
             raise TryAgainError(f"The qualification {name!r} exists and is not listed.") from error
         type_id = found
-    models.StageSupply.objects.filter(pk=supply.pk, qualification_type_id="").update(
-        qualification_type_id=type_id
-    )
+    qualification_type_note(supply=supply, type_id=type_id)
     return type_id
 
 
@@ -75,5 +74,5 @@ def hit_type_ensure(client: MTurk, terms: models.HitTerms) -> str:
         except RefusedError as error:
             # Everything is found out by asking too, only later.
             log.warning("HIT type %s has no notifications: %s", hit_type_id, error)
-    models.HitTerms.objects.filter(pk=terms.pk).update(hit_type_id=hit_type_id)
+    hit_type_note(terms=terms, hit_type_id=hit_type_id)
     return hit_type_id

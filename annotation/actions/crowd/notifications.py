@@ -3,7 +3,7 @@
 Nothing is believed but that it is worth a look: who submitted what comes from asking back.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotation import models
+from annotation.actions.crowd.hits import hits_lock, hits_look_now, places_note
 from annotation.actions.work.leases import sittings_lapse
 from annotation.models import HitStatus, SittingKind, SittingStatus
 from common.waking import wake
@@ -48,17 +49,13 @@ def events_take(*, events: Sequence[PlatformEvent]) -> None:
     # Not those that are due already: many notifications about one HIT are one look.
     later = Q(hit_id__in=look, look_at__gt=Now()) & ~Q(status=HitStatus.CLOSED)
     places = Q(hit_id__in=taken.keys() | given_back.keys(), kind=SittingKind.WORK)
-    # All at once and in one order: two notifications about the same HITs never wait in a circle.
-    hits = list(models.Hit.objects.filter(later | places).order_by("pk").select_for_update())
+    hits = hits_lock(later | places)
     if not hits:
         return
     # Only what is locked: one that was due and has been looked at since is news to nobody.
-    found = models.Hit.objects.filter(later, pk__in=[hit.pk for hit in hits])
-    if look and found.update(look_at=Now()):
-        wake("crowd_look")
-    changed = [hit for hit in hits if _place_note(hit, taken, given_back)]
-    if changed:
-        models.Hit.objects.bulk_update(changed, ["accepted_at", "given_back_at", "is_free"])
+    if look:
+        hits_look_now(hits=models.Hit.objects.filter(later, pk__in=[hit.pk for hit in hits]))
+    changed = places_note(hits=hits, taken=taken, given_back=given_back)
     free = {hit.hit_id for hit in hits if hit.is_free and hit.places == 1}
     if _give_back([event for event in events if event.type in GIVEN_BACK], free) or changed:
         wake("crowd_supply")
@@ -70,30 +67,6 @@ def _latest(events: Iterable[PlatformEvent]) -> dict[str, datetime]:
     for event in events:
         found[event.hit_id] = max(event.at, found.get(event.hit_id, event.at))
     return found
-
-
-def _place_note(
-    hit: models.Hit, taken: Mapping[str, datetime], given_back: Mapping[str, datetime]
-) -> bool:
-    """Note when a place was taken or given back: the latest of each tells how it is.
-
-    Returns whether that is news.
-    """
-    if hit.kind != SittingKind.WORK:
-        return False
-    before = (hit.accepted_at, hit.given_back_at)
-    hit.accepted_at = _later(hit.accepted_at, taken.get(hit.hit_id or ""))
-    hit.given_back_at = _later(hit.given_back_at, given_back.get(hit.hit_id or ""))
-    if before == (hit.accepted_at, hit.given_back_at):
-        return False
-    hit.is_free = hit.accepted_at is None or (
-        hit.given_back_at is not None and hit.given_back_at >= hit.accepted_at
-    )
-    return True
-
-
-def _later(one: datetime | None, other: datetime | None) -> datetime | None:
-    return max(one, other) if one and other else one or other
 
 
 def _give_back(events: Sequence[PlatformEvent], free: Collection[str | None]) -> int:

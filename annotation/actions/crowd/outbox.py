@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import DateTimeField, F, QuerySet, Value
+from django.db.models import DateTimeField, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models
@@ -20,6 +20,10 @@ from common.waking import wake
 SEND_TASK = "crowd_send"
 # Whoever has claimed a call has this long; then it is taken for lost, and others may.
 CLAIM = timedelta(seconds=45)
+
+
+class CallUnderWayError(RuntimeError):
+    """The call was tried, and may have reached the marketplace: nobody can take it back."""
 
 
 def call_queue(
@@ -63,6 +67,57 @@ def call_queue(
         )
     models.OutboxCall.objects.bulk_create([call], ignore_conflicts=True)
     wake(SEND_TASK)
+
+
+def hit_calls_queue(
+    *, campaign: models.Campaign, operation: Operation, hits: Sequence[models.Hit]
+) -> None:
+    """Queue the same call for many HITs at once."""
+    models.OutboxCall.objects.bulk_create(
+        [
+            models.OutboxCall(
+                campaign=campaign,
+                operation=operation,
+                key=_hit_key(operation, hit),
+                hit=hit,
+                stage=hit.stage,
+            )
+            for hit in hits
+        ],
+        ignore_conflicts=True,
+    )
+    if hits:
+        wake(SEND_TASK)
+
+
+def creations_cancel(*, hits: Sequence[models.Hit]) -> set[int]:
+    """Drop the calls that would create these HITs, and return the HITs that will never exist.
+
+    A call that was tried may have arrived, unless the marketplace has refused it.
+    """
+    unsent = list(
+        models.OutboxCall.objects.filter(
+            Q(status=CallStatus.WAITING, attempts=0) | Q(status=CallStatus.FAILED),
+            key__in=[_hit_key(Operation.CREATE_HIT, hit) for hit in hits],
+        ).select_for_update(skip_locked=True)
+    )
+    models.OutboxCall.objects.filter(pk__in=[call.pk for call in unsent]).update(
+        status=CallStatus.DROPPED, next_try_at=None
+    )
+    return {call.hit_id for call in unsent if call.hit_id is not None}
+
+
+def call_cancel(*, call: models.OutboxCall) -> None:
+    """Drop a locked call that never reached the marketplace, or was refused (CallUnderWayError)."""
+    if call.status == CallStatus.WAITING and call.attempts:
+        raise CallUnderWayError(f"{call.key} is being sent")
+    if call.status in (CallStatus.WAITING, CallStatus.FAILED):
+        call.status, call.next_try_at = CallStatus.DROPPED, None
+        call.save(update_fields=["status", "next_try_at"])
+
+
+def _hit_key(operation: Operation, hit: models.Hit) -> str:
+    return f"{operation.value}/{hit.pk}"
 
 
 def messages_send(*, worker: int) -> None:

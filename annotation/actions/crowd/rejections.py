@@ -3,8 +3,8 @@
 from django.db import transaction
 
 from annotation import models
+from annotation.actions.crowd.hits import hit_lock
 from annotation.actions.crowd.outbox import call_queue
-from annotation.actions.crowd.payments import hit_lock
 from annotation.models import AssignmentStatus, CallStatus, Operation
 
 
