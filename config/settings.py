@@ -303,6 +303,8 @@ CHAINBOX_CROWD_ENDPOINT = os.environ.get("CHAINBOX_CROWD_ENDPOINT") or MARKETPLA
 CHAINBOX_CROWD_KEY_ID = os.environ.get("CHAINBOX_CROWD_KEY_ID") or ""
 CHAINBOX_CROWD_SECRET = os.environ.get("CHAINBOX_CROWD_SECRET") or ""
 CHAINBOX_CROWD_REGION = os.environ.get("CHAINBOX_CROWD_REGION") or "us-east-1"
+# Where workers are invited: a key of annotation/crowd/recruiters/registry.py.
+CHAINBOX_RECRUITER = os.environ.get("CHAINBOX_RECRUITER") or "marketplace"
 # Whether that marketplace signs a claim of acceptance into the address of every task page, as ours
 # does. "required": a page without a good claim is refused. "none": a marketplace that knows no such
 # claim; then what nobody has proven is kept short and small.
