@@ -85,10 +85,6 @@ class MTurk:
                 return
             token = {"NextToken": answer["NextToken"]}
 
-    def available_cents(self) -> int:
-        """Return the money that can be promised or paid."""
-        return cents(self._call(self.boto.get_account_balance)["AvailableBalance"])
-
     # HITs
 
     def hit_type_create(self, params: Mapping[str, Any]) -> str:

@@ -186,11 +186,11 @@ class Leaflets:
         self.made: list[Made] = []
 
     def links(self, campaign: models.Campaign) -> tuple[Link, ...]:
-        return (Link(url=f"https://leaflets.example/{campaign.name}", words="Anybody."),)
+        return (Link(url=f"https://leaflets.example/{campaign.name}"),)
 
     def invite(self, campaign: models.Campaign, *, places: int, days: int, note: str) -> Link:
         self.made.insert(0, Made(places_left=places, note=note))
-        return Link(url=f"https://leaflets.example/{places}/{days}", words="Readers.")
+        return Link(url=f"https://leaflets.example/{places}/{days}")
 
     def invitations(self) -> list[Made]:
         return self.made

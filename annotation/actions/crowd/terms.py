@@ -17,11 +17,6 @@ from annotation.selectors.work.guides import guide_read, guides_current
 TermsByTask = dict[tuple[Stage, SittingKind], models.HitTerms]
 
 
-def terms_of(*, campaign: models.Campaign, stage: Stage, kind: SittingKind) -> models.HitTerms:
-    """Return the terms of a stage's HITs as they are now."""
-    return terms_now(campaign=campaign, settings=campaign.settings)[stage, kind]
-
-
 def terms_now(*, campaign: models.Campaign, settings: Settings) -> TermsByTask:
     """Return the terms of all stages and of the tests that there are, in a few statements."""
     guides = guides_current(campaign)

@@ -67,7 +67,7 @@ class MarketplaceRecruiter:
         found = self._call("GetSignUpLink", {}, _SignUp)
         if not found.is_open:
             return ()
-        return (Link(url=found.sign_up_url, words="Anybody can sign up here."),)
+        return (Link(url=found.sign_up_url),)
 
     def invite(self, campaign: models.Campaign, *, places: int, days: int, note: str) -> Link:
         """Make an invitation, with a note that names the campaign; its link is shown this once."""
@@ -76,7 +76,6 @@ class MarketplaceRecruiter:
         made = self._call("CreateInvitation", asked, _Created)
         return Link(
             url=made.sign_up_url,
-            words="People with this link can sign up.",
             places=made.invitation.places_left,
             until=made.invitation.expiration,
         )

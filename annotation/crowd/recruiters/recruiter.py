@@ -19,11 +19,9 @@ class RecruitingError(ValueError):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """An address to send to people."""
+    """An address to send to people; for how many, and until when, if that is limited."""
 
     url: str
-    # Who can come in by it.
-    words: str
     places: int | None = None
     until: datetime | None = None
 

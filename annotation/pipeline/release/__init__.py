@@ -1,0 +1,1 @@
+"""A finished dataset: its shapes, reading and writing it, its statistics and scores."""
