@@ -19,12 +19,12 @@ SCHEMA = (
     "2006-07-14/ExternalQuestion.xsd"
 )
 _DAY_SECONDS = 86_400
-# The HIT that a token has led to before is named in the refusal.
+# A refused token's message names the HIT that was made with it before.
 _NAMED = re.compile(r'"([A-Z0-9]+)"')
 
 
 def create_hit(call: models.OutboxCall, batch: Batch) -> Step:
-    """Publish a HIT. Its token, and what is written on it, let it be found again."""
+    """Publish a HIT. Its token and its annotation allow us to find it again."""
     hit, client = call.hit, batch.client
     assert hit is not None
     known = hit.hit_id
@@ -56,7 +56,7 @@ def create_hit(call: models.OutboxCall, batch: Batch) -> Step:
 
 
 def expire_hit(call: models.OutboxCall, batch: Batch) -> Step:
-    """Take a HIT back. If it never got to the marketplace it never will."""
+    """Take a HIT back. If it never reached the marketplace, it never will."""
     hit, client = call.hit, batch.client
     assert hit is not None
     hit_id = hit.hit_id or _unpublished(hit)
@@ -67,7 +67,7 @@ def expire_hit(call: models.OutboxCall, batch: Batch) -> Step:
         try:
             client.hit_expire(hit_id)
         except RefusedError as error:
-            # Disposed of: that is more than was asked for.
+            # It was disposed of already, which is just as good.
             if error.code != "InvalidHITState":
                 raise
 
@@ -103,7 +103,7 @@ def _published_before(client: MTurk, call: models.OutboxCall, error: RefusedErro
     for listed in client.hits():
         if listed.annotation == annotation:
             return listed
-    raise TryAgainError(f"The HIT is said to exist and is not listed: {error.message}")
+    raise TryAgainError(f"The HIT exists but is not listed: {error.message}")
 
 
 def _unpublished(hit: models.Hit) -> str | None:
@@ -111,4 +111,4 @@ def _unpublished(hit: models.Hit) -> str | None:
     try:
         return hit_cancel(hit=hit)
     except CallUnderWayError:
-        raise TryAgainError("It is being published this moment.") from None
+        raise TryAgainError("The HIT is just being published.") from None

@@ -42,7 +42,7 @@ from annotation.selectors.crowd.supply import LIVE, WaitingHit
 from common.clock import database_now
 from common.waking import wake
 
-# Whoever looks has this long; then others may.
+# A claim to look at a HIT lasts this long; then others may look.
 CLAIM = timedelta(seconds=45)
 DECIDED = (AssignmentStatus.APPROVED, AssignmentStatus.REJECTED)
 

@@ -1,6 +1,6 @@
-"""What the marketplace tells us by itself: at least once, in any order, without names.
+"""Notifications of the marketplace: they come at least once, in any order, without names.
 
-Nothing is believed but that it is worth a look: who submitted what comes from asking back.
+They are only taken as hints to look: the marketplace is then asked who submitted what.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -17,7 +17,7 @@ from annotation.actions.work.leases import sittings_lapse
 from annotation.models import HitStatus, SittingKind, SittingStatus
 from common.waking import wake
 
-# How much later than the return of a place the news of its next worker may come.
+# How long after the return of a place the news of its next worker may arrive.
 NEWS_DELAY = timedelta(minutes=2)
 ACCEPTED = "AssignmentAccepted"
 GIVEN_BACK = ("AssignmentReturned", "AssignmentAbandoned")
@@ -39,9 +39,9 @@ class PlatformEvent(msgspec.Struct, frozen=True):
 
 @transaction.atomic
 def events_take(*, events: Sequence[PlatformEvent]) -> None:
-    """Act on events: HITs get a look, and what was given back goes to others at once.
+    """Act on events: look at HITs, and give returned questions to others at once.
 
-    In a constant few statements. What was told before changes nothing and is not written again.
+    In a constant few statements. Old news changes nothing and is not written again.
     """
     look = {event.hit_id for event in events if event.type in WORTH_A_LOOK}
     taken = _latest(event for event in events if event.type == ACCEPTED)
@@ -52,7 +52,7 @@ def events_take(*, events: Sequence[PlatformEvent]) -> None:
     hits = hits_lock(later | places)
     if not hits:
         return
-    # Only what is locked: one that was due and has been looked at since is news to nobody.
+    # Only locked HITs: one that was due has been looked at since.
     if look:
         hits_look_now(hits=models.Hit.objects.filter(later, pk__in=[hit.pk for hit in hits]))
     changed = places_note(hits=hits, taken=taken, given_back=given_back)
@@ -62,7 +62,7 @@ def events_take(*, events: Sequence[PlatformEvent]) -> None:
 
 
 def _latest(events: Iterable[PlatformEvent]) -> dict[str, datetime]:
-    """Return when each HIT was last told of."""
+    """Return the latest time of each HIT's events."""
     found: dict[str, datetime] = {}
     for event in events:
         found[event.hit_id] = max(event.at, found.get(event.hit_id, event.at))
@@ -72,9 +72,9 @@ def _latest(events: Iterable[PlatformEvent]) -> dict[str, datetime]:
 def _give_back(events: Sequence[PlatformEvent], free: Collection[str | None]) -> int:
     """End the sittings of assignments that were given back; return how many there were.
 
-    Two times are compared only if one clock has told both: the marketplace's may be wrong, and a
-    return may be told of when the next worker is there. `free` are the HITs whose one place nobody
-    has taken since, as far as we have heard.
+    Two times are compared only if they come from the same clock: the marketplace's may be wrong,
+    and news of a return may arrive after the next worker. `free` are the HITs whose one place
+    nobody has taken since, as far as we know.
     """
     at: dict[tuple[str, str], datetime] = {}
     for event in events:

@@ -33,7 +33,7 @@ def reward_paid(*, assignment: models.Assignment) -> None:
         cents=terms.reward_cents,
         fee_cents=terms.cost_cents - terms.reward_cents,
     )
-    # What was rejected before is held no longer.
+    # Nothing is held for an assignment that was rejected before.
     held = terms.cost_cents if locked.status == AssignmentStatus.SUBMITTED else 0
     _decide(locked, hit, AssignmentStatus.APPROVED, held)
     assignment.status = locked.status
@@ -56,9 +56,9 @@ def reward_refused(*, assignment: models.Assignment, reason: str = "") -> None:
 def bonus_queue(*, assignment: models.Assignment, cents: int, reason: str, key: str) -> None:
     """Pay a worker more for an assignment, soon; the same key pays once (BonusError)."""
     if cents < 1:
-        raise BonusError(f"A bonus is at least a cent, not {cents}.")
+        raise BonusError(f"A bonus must be at least one cent, not {cents}.")
     if not reason.strip():
-        raise BonusError("A bonus needs a reason: the worker reads it.")
+        raise BonusError("A bonus needs a reason; the worker reads it.")
     campaign = assignment.hit.campaign
     call_queue(
         campaign=campaign,

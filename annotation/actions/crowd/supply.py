@@ -1,6 +1,6 @@
-"""Supply: publishing as many HITs as open questions justify, and taking back what is too many.
+"""Supply: publishing as many HITs as open questions justify, and taking back surplus ones.
 
-Only rows are written here: HITs, and calls in the outbox that make them true on the marketplace.
+Only rows are written here: HITs, and the calls in the outbox that publish and take them back.
 """
 
 import shlex
@@ -29,11 +29,11 @@ from common.clock import database_now
 
 
 class SupplyError(ValueError):
-    """The supply cannot be changed so."""
+    """The supply cannot be changed like this."""
 
 
 class _Plan(msgspec.Struct):
-    """What one round of planning goes by, and what it comes to."""
+    """The input and the result of one round of planning."""
 
     campaign: models.Campaign
     settings: Settings
@@ -49,14 +49,14 @@ def supply_set(
 ) -> dict[Stage, Change]:
     """Let stages run, pause or drain, and return what that changed at once.
 
-    What a worker has accepted goes on in any case.
+    Workers can always finish what they have accepted.
     """
     rows = _lock(campaign)
     wanted = [row for row in rows if Stage(row.stage) in stages]
     if not wanted:
         raise SupplyError(
-            f"campaign {campaign.name!r} is not launched: "
-            f"`manage.py campaign_launch --campaign {shlex.quote(campaign.name)}` does that"
+            f"campaign {campaign.name!r} is not launched; launch it with "
+            f"`manage.py campaign_launch --campaign {shlex.quote(campaign.name)}`"
         )
     now = database_now()
     models.StageSupply.objects.filter(
@@ -69,9 +69,9 @@ def supply_set(
 def hits_plan(*, campaign: models.Campaign) -> dict[Stage, Change]:
     """Publish and take back HITs of a launched campaign until supply is what it should be.
 
-    Planners of a campaign come one after the other. What is promised is read under their lock and
-    grows only here (and by bonuses, which people decide on): so the budgets hold. However large
-    the corpus is, it takes the same few statements.
+    A lock makes planners of a campaign take turns. The money promised is read under it and grows
+    only here (and by bonuses, which people decide on), so the budgets hold. The number of
+    statements does not grow with the corpus.
     """
     status = {Stage(row.stage): SupplyStatus(row.status) for row in _lock(campaign)}
     if not status:
@@ -87,7 +87,7 @@ def hits_plan(*, campaign: models.Campaign) -> dict[Stage, Change]:
     plan.take_back = [hit for hit in waiting if _is_outdated(hit, plan)]
     waiting = [hit for hit in waiting if not _is_outdated(hit, plan)]
     if left < 0:
-        # Taken back already, or about to be: nothing more has to go for that. Nothing is added.
+        # Count what is being taken back already: no more has to go for it. Nothing is added.
         left = min(0, left + cents_coming_back(campaign) + _cents(plan.take_back))
     left = _plan_tests(plan, [hit for hit in waiting if hit.kind == SittingKind.TEST], left)
     changes = _plan_work(plan, [hit for hit in waiting if hit.kind == SittingKind.WORK], left)
@@ -103,7 +103,7 @@ def _lock(campaign: models.Campaign) -> list[models.StageSupply]:
 
 
 def _is_outdated(hit: WaitingHit, plan: _Plan) -> bool:
-    """Tell whether a HIT says or pays what is no longer so, and another would take its place."""
+    """Tell whether a HIT has outdated terms, so that another should replace it."""
     if plan.status.get(hit.stage) is SupplyStatus.DRAINING:
         return False
     current = plan.terms.get((hit.stage, hit.kind))
@@ -127,7 +127,7 @@ def _plan_tests(plan: _Plan, waiting: Sequence[WaitingHit], left: int) -> int:
         if plan.status.get(stage) is SupplyStatus.RUNNING
         and (stage, SittingKind.TEST) in plan.terms
     }
-    # One of each stage before a second of any, should the money not be enough for all.
+    # One of each stage before a second of any, in case the money is not enough for all.
     stages = [stage for turn in range(tries) for stage in missing if turn < missing[stage]]
     cost = hit_cost(plan.settings.crowd.test_price_cents, campaign_fees(plan.settings))
     for stage, places in zip(stages, plan_tests(len(stages), left, cost), strict=False):
@@ -153,7 +153,7 @@ def _plan_work(plan: _Plan, waiting: Sequence[WaitingHit], left: int) -> dict[St
     for stage, change in changes.items():
         terms = plan.terms[stage, SittingKind.WORK]
         plan.publish += [hit_planned(terms=terms, places=1) for _ in range(change.publish)]
-        # The newest first, but what the marketplace has not even confirmed last.
+        # The newest first, but HITs that the marketplace has not confirmed last.
         hits[stage].sort(key=lambda hit: (hit.status == HitStatus.CREATING, -hit.pk))
         plan.take_back += hits[stage][: change.take_back]
     return changes

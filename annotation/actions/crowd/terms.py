@@ -1,4 +1,4 @@
-"""The terms of a campaign's HITs, kept as rows: the same terms, the same row."""
+"""The terms of a campaign's HITs, one row for each set of terms."""
 
 from collections.abc import Mapping
 

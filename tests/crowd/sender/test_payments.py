@@ -81,7 +81,7 @@ def test_what_was_rejected_there_cannot_be_approved(
     call = call_of(f"approve/{assignment.pk}")
     assert (call.status, call.last_error) == (
         CallStatus.FAILED,
-        "The marketplace says that it was rejected.",
+        "The marketplace has rejected it.",
     )
     assert not models.Payment.objects.exists()
     money_agrees(funded)
