@@ -14,6 +14,6 @@ class DatabaseCommand(BaseCommand):
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             raise CommandError(
-                "The database is not up to date. Run `python manage.py migrate` first."
+                "The database is not up to date: run `python manage.py migrate` first."
             )
         return super().execute(*args, **options)

@@ -74,7 +74,7 @@ def problems(campaign: models.Campaign) -> list[str]:
 
 
 def test_a_campaign_that_lacks_nothing_is_launched(ready: models.Campaign) -> None:
-    assert "nothing was published" in run("campaign_launch", campaign="demo", dry_run=True)
+    assert "Nothing was published" in run("campaign_launch", campaign="demo", dry_run=True)
     assert not models.StageSupply.objects.exists()
     text = run("campaign_launch", campaign="demo")
     assert text.count("ok ") == 7
@@ -85,7 +85,7 @@ def test_a_campaign_that_lacks_nothing_is_launched(ready: models.Campaign) -> No
     assert models.Hit.objects.filter(kind="test").count() == 2 * len(Stage)
     with pytest.raises(CommandError, match=r"already launched\. Use campaign_pause"):
         run("campaign_launch", campaign="demo")
-    with pytest.raises(LaunchRefusedError, match="launched already"):
+    with pytest.raises(LaunchRefusedError, match="already launched"):
         campaign_launch(campaign=ready)
 
 
@@ -176,7 +176,9 @@ def test_pause_resume_and_drain_by_command(tmp_path: Path) -> None:
 
 def test_commands_say_what_is_wrong(tmp_path: Path) -> None:
     small_campaign(tmp_path, ["a"])
-    with pytest.raises(CommandError, match=r"not launched: `manage\.py campaign_launch"):
+    with pytest.raises(
+        CommandError, match=r"not launched; launch it with `manage\.py campaign_launch"
+    ):
         run("campaign_pause", campaign="rides")
     with pytest.raises(CommandError, match="there are: rides"):
         run("campaign_drain", campaign="rode")

@@ -276,7 +276,7 @@ def test_gold_export_is_read_back(tmp_path: Path) -> None:
     before = dict(models.GoldQuestion.objects.values_list("key", "answer"))
     file = tmp_path / "gold.jsonl"
     assert f"{len(before)} gold questions." in run("gold_export", file)
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         run("gold_export", file)
     models.GoldQuestion.objects.all().delete()
     run("gold_import", file)
