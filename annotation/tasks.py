@@ -1,4 +1,4 @@
-"""What Celery's scheduler wakes. Each may run at any time, twice at once, or not for days."""
+"""Celery's tasks. Each may run at any time, twice at once, or not for days."""
 
 import logging
 import time
@@ -25,7 +25,7 @@ from common.waking import wake_now
 
 log = logging.getLogger(__name__)
 
-# A task that has this long behind it leaves what is left to the next.
+# A task that has run for this long leaves the rest to the next.
 LONGEST_SECONDS = 20
 AT_A_TIME = 100
 
@@ -58,7 +58,7 @@ def crowd_supply() -> None:
 
 @shared_task(name="crowd_sweep")
 def crowd_sweep() -> None:
-    """Do what is due by the clock, or was left behind by somebody who died."""
+    """Do what is due by the clock, and what killed processes have left behind."""
     heartbeat_note()
     with _alone("giving leases back"):
         leases_expire()
@@ -80,15 +80,15 @@ def campaign_estimates() -> None:
 
 @worker_ready.connect
 def _sweep_first(**_: object) -> None:
-    """Do at once what was due while no worker ran, and let the dashboard see that one does."""
-    # Workers for other queues would only leave it lying about.
+    """Do at once what fell due while no worker ran, and show the dashboard that one runs."""
+    # A worker for other queues would never take it up.
     if current_app.conf.task_default_queue in current_app.amqp.queues.consume_from:
         wake_now("crowd_sweep")
 
 
 @contextmanager
 def _alone(what: str) -> Iterator[None]:
-    """Let what goes wrong here keep nothing else from being done; the next run tries it again."""
+    """Keep a failure here from stopping anything else; the next run tries again."""
     try:
         yield
     except Exception as error:

@@ -306,6 +306,8 @@ CHAINBOX_CROWD_ENDPOINT = os.environ.get("CHAINBOX_CROWD_ENDPOINT") or MARKETPLA
 CHAINBOX_CROWD_KEY_ID = os.environ.get("CHAINBOX_CROWD_KEY_ID") or ""
 CHAINBOX_CROWD_SECRET = os.environ.get("CHAINBOX_CROWD_SECRET") or ""
 CHAINBOX_CROWD_REGION = os.environ.get("CHAINBOX_CROWD_REGION") or "us-east-1"
+# Where workers are invited: a key of annotation/crowd/recruiters/registry.py.
+CHAINBOX_RECRUITER = os.environ.get("CHAINBOX_RECRUITER") or "marketplace"
 # Whether that marketplace adds a signed claim of acceptance to the address of every task page, as
 # ours does. "required": a page without a valid claim is refused. "none": the marketplace has no
 # such claims; then what an unproven page stores is kept short and small.

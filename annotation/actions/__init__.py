@@ -1,1 +1,1 @@
-"""Every write. Nothing else in the project changes a table of annotation."""
+"""Every write: nothing else in the project changes a table of annotation."""

@@ -1,4 +1,4 @@
-"""Comparing what we have noted as paid with what the marketplace says it has paid."""
+"""Comparing the payments recorded here with those that the marketplace lists."""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,7 +15,7 @@ from annotation.models import AssignmentStatus, Operation, PaymentKind
 
 
 class Totals(msgspec.Struct):
-    """What was compared."""
+    """How much was compared."""
 
     hits: int = 0
     assignments: int = 0
@@ -24,7 +24,7 @@ class Totals(msgspec.Struct):
 
 
 def hit_differences(client: MTurk, hit: models.Hit, totals: Totals) -> Iterator[str]:
-    """Yield, in words, where we and the marketplace disagree about a HIT."""
+    """Yield, in words, where we (“here”) and the marketplace (“there”) disagree about a HIT."""
     assert hit.hit_id is not None
     totals.hits += 1
     rewards, bonuses = _payments(hit)
@@ -44,22 +44,22 @@ def hit_differences(client: MTurk, hit: models.Hit, totals: Totals) -> Iterator[
         if status == AssignmentStatus.APPROVED:
             totals.their_cents += reward
         if known is None:
-            yield f"assignment {shown.assignment_id} is {status} there, and unknown here"
+            yield f"assignment {shown.assignment_id} is {status} there but unknown here"
             continue
         if known.status != status:
-            yield f"assignment {shown.assignment_id} is {status} there, and {known.status} here"
+            yield f"assignment {shown.assignment_id} is {status} there but {known.status} here"
         if known.worker.name != shown.worker and not known.worker.name.startswith(OWN_NAMES):
-            yield f"assignment {shown.assignment_id} is another worker's there"
+            yield f"assignment {shown.assignment_id} belongs to another worker there"
         noted = rewards.get(known.pk)
         if (noted is not None) != (status == AssignmentStatus.APPROVED):
             yield (
                 f"assignment {shown.assignment_id}: the reward is "
-                f"{'paid' if noted is None else 'not paid'} there, and not so here"
+                f"{'paid' if noted is None else 'not paid'} there, unlike here"
             )
         elif noted is not None and noted != reward:
             yield (
-                f"assignment {shown.assignment_id}: {dollars(reward)} was paid there, and "
-                f"{dollars(noted)} is noted here"
+                f"assignment {shown.assignment_id}: {dollars(reward)} was paid there, "
+                f"but {dollars(noted)} is recorded here"
             )
     for missing in ours:
         yield f"assignment {missing} is unknown there"
@@ -69,14 +69,14 @@ def hit_differences(client: MTurk, hit: models.Hit, totals: Totals) -> Iterator[
         if reference is None or bonuses.pop(reference) != bonus.cents:
             yield (
                 f"a bonus of {dollars(bonus.cents)} for assignment {bonus.assignment_id} was paid "
-                "there, and not noted so here"
+                "there but is not recorded here"
             )
     for cents in bonuses.values():
-        yield f"a bonus of {dollars(cents)} is noted here, and was not paid there"
+        yield f"a bonus of {dollars(cents)} is recorded here but was not paid there"
 
 
 def orphans(client: MTurk) -> Iterator[str]:
-    """Yield HITs that were published by us, as they say themselves, and that we do not know."""
+    """Yield HITs that carry our mark but are not in our tables."""
     calls = models.OutboxCall.objects.filter(operation=Operation.CREATE_HIT)
     published = dict(calls.values_list("token", "hit__hit_id"))
     for shown in client.hits():
@@ -84,7 +84,7 @@ def orphans(client: MTurk) -> Iterator[str]:
         if token == shown.annotation:
             continue
         if token not in published:
-            yield f"HIT {shown.hit_id} is there, and unknown here"
+            yield f"HIT {shown.hit_id} is there but unknown here"
         elif published[token] != shown.hit_id:
             yield f"HIT {shown.hit_id} is there; here it is {published[token] or 'not published'}"
 

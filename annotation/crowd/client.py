@@ -14,7 +14,7 @@ from django.conf import settings
 
 from annotation.crowd.errors import is_own_answer, sorted_error, stranger_error, without_names
 
-# A call, tried twice, is over well before its claim is (`actions.outbox.CLAIM`).
+# A call, even tried twice, ends well before its claim does (`actions.crowd.outbox.CLAIM`).
 CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 15, 2
 PAGE = 100
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -27,7 +27,7 @@ class HitShown(msgspec.Struct, frozen=True):
     status: str
     reward_cents: int
     expires_at: datetime
-    # Places that somebody can still take, and those that somebody is at.
+    # Places that can still be taken, and those that somebody is working on.
     available: int
     pending: int
     # What we wrote on it when it was published.
@@ -35,7 +35,7 @@ class HitShown(msgspec.Struct, frozen=True):
 
     @property
     def is_over(self) -> bool:
-        """Nobody is at work and nobody can begin: no answers will come any more."""
+        """Nobody is working and nobody can begin: no more answers will come."""
         return self.status in ("Reviewable", "Reviewing", "Disposed")
 
 
@@ -76,7 +76,7 @@ class MTurk:
     def _pages(
         self, operation: Callable[..., dict[str, Any]], member: str, **params: Any
     ) -> Iterator[dict[str, Any]]:
-        """Yield what a listing holds. The last page is the first with nothing on it."""
+        """Yield the items of a listing. The first empty page is the last."""
         token: dict[str, str] = {}
         while True:
             answer = self._call(operation, MaxResults=PAGE, **params, **token)
@@ -84,10 +84,6 @@ class MTurk:
             if not answer[member] or not answer.get("NextToken"):
                 return
             token = {"NextToken": answer["NextToken"]}
-
-    def available_cents(self) -> int:
-        """Return the money that can be promised or paid."""
-        return cents(self._call(self.boto.get_account_balance)["AvailableBalance"])
 
     # HITs
 
@@ -144,7 +140,7 @@ class MTurk:
     # Assignments
 
     def assignments(self, hit_id: str) -> Iterator[AssignmentShown]:
-        """Yield all that was submitted of a HIT, decided on or not."""
+        """Yield everything submitted for a HIT, decided on or not."""
         return map(
             _assignment,
             self._pages(self.boto.list_assignments_for_hit, "Assignments", HITId=hit_id),
@@ -210,7 +206,7 @@ class MTurk:
         )
 
     def qualification_set(self, *, type_id: str, worker: str, value: int) -> None:
-        """Give a worker this value, without a word to them: our own message says more."""
+        """Give a worker this value without a notice: we send a message of our own."""
         self._call(
             self.boto.associate_qualification_with_worker,
             QualificationTypeId=type_id,
@@ -220,7 +216,7 @@ class MTurk:
         )
 
     def worker_write(self, *, worker: str, subject: str, text: str) -> str:
-        """Write to a worker; return why that could not be done, or nothing."""
+        """Write to a worker; return why that failed, or nothing."""
         answer = self._call(
             self.boto.notify_workers, WorkerIds=[worker], Subject=subject, MessageText=text
         )
@@ -241,7 +237,7 @@ def is_configured() -> bool:
 
 
 def crowd_client() -> MTurk:
-    """Return the client that the settings name. It is made once: that takes a while."""
+    """Return the client for the configured marketplace. Making it is slow, so it is kept."""
     return _made_client(
         settings.CHAINBOX_CROWD_ENDPOINT,
         settings.CHAINBOX_CROWD_KEY_ID,
@@ -258,7 +254,7 @@ def _made_client(endpoint: str, key_id: str, secret: str, region: str) -> MTurk:
 def boto_client(
     endpoint: str, key_id: str, secret: str, region: str = "us-east-1", *, tries: int = TRIES
 ) -> Any:
-    """Make boto3's own client. A session of its own: the default one is not for threads."""
+    """Make boto3's own client, with its own session: the default one is not thread-safe."""
     client = boto3.Session().client(
         "mturk",
         endpoint_url=endpoint,
@@ -276,7 +272,7 @@ def boto_client(
 
 
 def _cut_off_refuse(response_dict: Mapping[str, Any], **_: Any) -> None:
-    """Take an answer that broke off for none; boto3 reads it as one with nothing in it."""
+    """Treat an answer that breaks off as no answer; boto3 would read it as an empty one."""
     length = response_dict["headers"].get("Content-Length")
     body = response_dict["body"]
     if len(body) != int(length) if length is not None else not body:

@@ -1,4 +1,4 @@
-"""What a call to the marketplace can come to, other than success."""
+"""The ways in which a call to the marketplace can fail."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -12,7 +12,7 @@ from botocore.exceptions import (
 )
 
 PREFIX = "AWS.MechanicalTurk."
-# A wrong or unknown key, or a clock that is off: once that is put right, the call goes through.
+# A wrong or unknown key, or a wrong clock: once that is corrected, the call goes through.
 _OUR_SETTINGS = {
     "AccessDeniedException",
     "IncompleteSignatureException",
@@ -27,12 +27,12 @@ _TOO_MANY = {
     "ThrottlingException",
     "TooManyRequestsException",
 }
-# Behind the words of every error stands the time, which would make all of them different.
+# Every error message ends with the time, which would make all of them different.
 _TIME = re.compile(r"\s*\([0-9]{10,}(?: [a-z]+)?\)$")
 
 
 class CrowdError(Exception):
-    """A call that was not carried out, or of which we do not know."""
+    """A call that was not carried out, or whose outcome is unknown."""
 
 
 class TryAgainError(CrowdError):
@@ -48,7 +48,7 @@ class UnreachableError(TryAgainError):
 
 
 class RefusedError(CrowdError):
-    """The marketplace says no, and would again. `code` is MTurk's, without its prefix."""
+    """The marketplace refuses, and would again. `code` is MTurk's, without its prefix."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}" if message else code)
@@ -57,24 +57,24 @@ class RefusedError(CrowdError):
 
 
 def sorted_error(error: Exception, workers: Collection[str] = ()) -> CrowdError:
-    """Return what an error of boto3's means to us; the words name none of the workers.
+    """Return our error for one of boto3's. Its message leaves out the workers' names.
 
-    They are kept, and erasing a worker would have to find them.
+    Messages are stored, and erasing a worker would otherwise have to search them.
     """
     if isinstance(error, ClientError):
         return _answered(error, workers)
     if isinstance(error, ParamValidationError):
         return RefusedError("ParamValidation", without_names(str(error), workers))
-    # Without an answer that can be read it may have been carried out all the same.
+    # Even without a readable answer, the call may have been carried out.
     words = without_names(f"{type(error).__name__}: {error}", workers)
     unreachable = isinstance(error, HTTPClientError | ConnectionError)
     return UnreachableError(words) if unreachable else TryAgainError(words)
 
 
 def is_own_answer(answer: Mapping[str, Any]) -> bool:
-    """Tell whether the marketplace itself has answered, and not something in between.
+    """Tell whether the marketplace itself has answered, and not a proxy in between.
 
-    A page of a proxy's, with a friendly status, would else pass for success: where an operation
+    A proxy's page with status 200 would otherwise pass for success: where an operation
     has no result, botocore reads nothing.
     """
     headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})
@@ -83,11 +83,11 @@ def is_own_answer(answer: Mapping[str, Any]) -> bool:
 
 def stranger_error(answer: Mapping[str, Any]) -> TryAgainError:
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return TryAgainError(f"Something else answered in the marketplace's place (HTTP {status}).")
+    return TryAgainError(f"Another server answered in place of the marketplace (HTTP {status}).")
 
 
 def without_names(words: str, workers: Collection[str]) -> str:
-    """Leave out who the workers are."""
+    """Return the text without the workers' names."""
     for worker in workers:
         words = words.replace(worker, "(the worker)")
     return words

@@ -3,15 +3,14 @@
 import re
 from xml.sax.saxutils import escape
 
-from django.db import transaction
-
 from annotation import models
-from annotation.actions.crowd.payments import hit_close, hit_expired, hit_published
+from annotation.actions.crowd.hits import hit_cancel, hit_expired, hit_published
+from annotation.actions.crowd.outbox import CallUnderWayError
 from annotation.crowd.client import HitShown, MTurk
 from annotation.crowd.errors import RefusedError, TryAgainError
 from annotation.crowd.registration import hit_type_ensure
 from annotation.crowd.steps import ANNOTATION, Batch, Step, nothing_follows
-from annotation.models import CallStatus, HitStatus, Operation, SittingKind
+from annotation.models import HitStatus, SittingKind
 from annotation.pipeline.protocol.questions import Stage
 from annotation.selectors.work.sittings import task_url
 
@@ -20,12 +19,12 @@ SCHEMA = (
     "2006-07-14/ExternalQuestion.xsd"
 )
 _DAY_SECONDS = 86_400
-# The HIT that a token has led to before is named in the refusal.
+# A refused token's message names the HIT that was made with it before.
 _NAMED = re.compile(r'"([A-Z0-9]+)"')
 
 
 def create_hit(call: models.OutboxCall, batch: Batch) -> Step:
-    """Publish a HIT. Its token, and what is written on it, let it be found again."""
+    """Publish a HIT. Its token and its annotation allow us to find it again."""
     hit, client = call.hit, batch.client
     assert hit is not None
     known = hit.hit_id
@@ -57,7 +56,7 @@ def create_hit(call: models.OutboxCall, batch: Batch) -> Step:
 
 
 def expire_hit(call: models.OutboxCall, batch: Batch) -> Step:
-    """Take a HIT back. If it never got to the marketplace it never will."""
+    """Take a HIT back. If it never reached the marketplace, it never will."""
     hit, client = call.hit, batch.client
     assert hit is not None
     hit_id = hit.hit_id or _unpublished(hit)
@@ -68,7 +67,7 @@ def expire_hit(call: models.OutboxCall, batch: Batch) -> Step:
         try:
             client.hit_expire(hit_id)
         except RefusedError as error:
-            # Disposed of: that is more than was asked for.
+            # It was disposed of already, which is just as good.
             if error.code != "InvalidHITState":
                 raise
 
@@ -104,28 +103,12 @@ def _published_before(client: MTurk, call: models.OutboxCall, error: RefusedErro
     for listed in client.hits():
         if listed.annotation == annotation:
             return listed
-    raise TryAgainError(f"The HIT is said to exist and is not listed: {error.message}")
+    raise TryAgainError(f"The HIT exists but is not listed: {error.message}")
 
 
-@transaction.atomic
 def _unpublished(hit: models.Hit) -> str | None:
-    """Drop the publishing of a HIT that was never tried, and close it. None: that is all."""
-    create = (
-        models.OutboxCall.objects.select_for_update()
-        .filter(hit=hit, operation=Operation.CREATE_HIT)
-        .first()
-    )
-    fresh = models.Hit.objects.get(pk=hit.pk)
-    if fresh.hit_id is not None:
-        return fresh.hit_id
-    if create is not None and create.status == CallStatus.WAITING:
-        if create.attempts:
-            raise TryAgainError("It is being published this moment.")
-        create.status, create.next_try_at = CallStatus.DROPPED, None
-        create.save(update_fields=["status", "next_try_at"])
-    elif create is not None and create.status == CallStatus.FAILED:
-        # Nobody should send it after all.
-        create.status = CallStatus.DROPPED
-        create.save(update_fields=["status"])
-    hit_close(hit=fresh)
-    return None
+    """Cancel a HIT that was never published. If it was, return its name on the marketplace."""
+    try:
+        return hit_cancel(hit=hit)
+    except CallUnderWayError:
+        raise TryAgainError("The HIT is just being published.") from None

@@ -1,4 +1,4 @@
-"""What workers are told: their qualification's value, and messages."""
+"""Setting workers' qualifications, and writing to workers."""
 
 from datetime import timedelta
 
@@ -8,13 +8,13 @@ from annotation.crowd.errors import TryAgainError
 from annotation.crowd.registration import qualification_ensure
 from annotation.crowd.steps import Batch, NobodyError, Step, details, nothing_follows
 
-# Only workers whose work was decided on can be written to; that may be about to happen.
+# Only workers whose work was decided on can be written to; the decision may still come.
 WRITING_TRIED_FOR = timedelta(days=3)
 MOST_SUBJECT, MOST_TEXT = 200, 4096
 
 
 def qualify(call: models.OutboxCall, batch: Batch) -> Step:
-    """Set a worker's value of a stage's qualification. Again and again is as good as once."""
+    """Set a worker's value of a stage's qualification. Repeating it does no harm."""
     worker, client = worker_of(call), batch.client
     type_id = qualification_ensure(client, call.campaign, call.stage)
     value = int(details(call)["value"])
@@ -25,7 +25,7 @@ def qualify(call: models.OutboxCall, batch: Batch) -> Step:
 
 
 def message(call: models.OutboxCall, batch: Batch) -> Step:
-    """Write to a worker. There is no token for this: a lost answer may have it come twice."""
+    """Write to a worker. There is no token for this: if an answer is lost, it is sent twice."""
     worker, client = worker_of(call), batch.client
     told = details(call)
     subject, text = str(told["subject"])[:MOST_SUBJECT], str(told["text"])[:MOST_TEXT]

@@ -1,4 +1,4 @@
-"""Approving and rejecting what was submitted; bonuses."""
+"""Approving and rejecting assignments, and paying bonuses."""
 
 from annotation import models
 from annotation.actions.crowd.payments import bonus_paid, reward_paid, reward_refused
@@ -9,12 +9,12 @@ from annotation.crowd.steps import Batch, Step, details, nothing_follows
 from annotation.models import AssignmentStatus
 
 APPROVED, REJECTED = "Approved", "Rejected"
-# Enough of the token to tell an assignment's bonuses apart, and short enough to be read over.
+# Enough of the token to tell an assignment's bonuses apart, and short enough to ignore.
 REFERENCE_LETTERS = 10
 
 
 def approve(call: models.OutboxCall, batch: Batch) -> Step:
-    """Approve an assignment. That it has been approved already, by whomever, is as good."""
+    """Approve an assignment. If it was approved already, that counts as success."""
     assignment = _assignment(call)
     number, client = assignment.assignment_id, batch.client
     if assignment.status == AssignmentStatus.APPROVED:
@@ -32,7 +32,7 @@ def approve(call: models.OutboxCall, batch: Batch) -> Step:
             reward_paid(assignment=assignment)
             return ""
         reward_refused(assignment=assignment)
-        return "The marketplace says that it was rejected."
+        return "The marketplace has rejected it."
 
     return Step(ask=ask, apply=apply)
 
@@ -57,13 +57,13 @@ def reject(call: models.OutboxCall, batch: Batch) -> Step:
             reward_refused(assignment=assignment, reason=reason)
             return ""
         reward_paid(assignment=assignment)
-        return "It had been approved, and was paid: nobody can reject it any more."
+        return "It was already approved and paid, so it can no longer be rejected."
 
     return Step(ask=ask, apply=apply)
 
 
 def bonus(call: models.OutboxCall, batch: Batch) -> Step:
-    """Pay a bonus once: by its token at first, later by what the marketplace lists as paid."""
+    """Pay a bonus once, secured by its token at first, later by the list of bonuses paid."""
     assignment, client = _assignment(call), batch.client
     number, worker = assignment.assignment_id, assignment.worker.name
     asked = details(call)
@@ -76,7 +76,7 @@ def bonus(call: models.OutboxCall, batch: Batch) -> Step:
         try:
             client.bonus_send(
                 assignment_id=number,
-                # Of whom we have forgotten who they are, the marketplace has not.
+                # We have erased the worker's id, but the marketplace still has it.
                 worker=worker if known else client.assignment_get(number).worker,
                 cents=int(asked["bonus_cents"]),
                 reason=bonus_reason(str(asked["reason"]), call.token),
@@ -96,7 +96,7 @@ def bonus(call: models.OutboxCall, batch: Batch) -> Step:
 
 
 def bonus_reason(reason: str, token: str) -> str:
-    """Return what the worker reads, with a reference by which we know the bonus again."""
+    """Return the reason as the worker reads it, with a reference that identifies the bonus."""
     return f"{reason} [{token[:REFERENCE_LETTERS]}]"
 
 
@@ -106,7 +106,7 @@ def _is_paid(client: MTurk, assignment_id: str, token: str) -> bool:
 
 
 def _decided(client: MTurk, assignment_id: str, error: RefusedError) -> str:
-    """Return what was decided before; the refusal itself if it is about something else."""
+    """Return the earlier decision; raise the refusal if it has another cause."""
     if error.code != "InvalidAssignmentState":
         raise error
     status = client.assignment_get(assignment_id).status

@@ -1,6 +1,6 @@
-"""Asking the marketplace about HITs: what was submitted is confirmed, what is over is closed.
+"""Asking the marketplace about HITs: confirming submitted work, and closing finished HITs.
 
-Notifications only make this happen sooner. Whatever they say, it is this that is believed.
+Notifications only make this happen sooner. Only the answers to these questions are trusted.
 """
 
 import logging
@@ -11,13 +11,14 @@ from typing import Never
 from xml.etree import ElementTree
 
 from annotation import models
-from annotation.actions.crowd.hits import hit_look_again, hits_claim, hits_give_back
-from annotation.actions.crowd.payments import (
+from annotation.actions.crowd.hits import (
     hit_close,
+    hit_look_again,
     hit_places_seen,
-    reward_paid,
-    reward_refused,
+    hits_claim,
+    hits_give_back,
 )
+from annotation.actions.crowd.payments import reward_paid, reward_refused
 from annotation.actions.work.confirmations import Submitted, assignment_confirm
 from annotation.crowd.client import AssignmentShown, HitShown, MTurk
 from annotation.crowd.errors import RefusedError, TryAgainError, UnreachableError
@@ -37,7 +38,7 @@ log = logging.getLogger(__name__)
 CLAIMED_AT_ONCE = 20
 FRESH_SECONDS = 5.0
 UNREACHABLE_IN_A_ROW = 3
-# Our own page hands in at most a quarter of this, and XML may write a sign as six.
+# Our own page submits at most a quarter of this, and XML may write a character as six.
 LARGEST_ANSWER = 2**20
 STATUS = {
     "Submitted": AssignmentStatus.SUBMITTED,
@@ -74,14 +75,14 @@ def _look_safely(client: MTurk, hit: models.Hit) -> tuple[bool, timedelta]:
         _look(client, hit)
         return True, next_look(hit)
     except TryAgainError as error:
-        log.info("hit %s could not be looked at: %s", hit.pk, error)
+        log.info("hit %s could not be checked: %s", hit.pk, error)
         return not isinstance(error, UnreachableError), LOOK_SOON
     except RefusedError as error:
-        log.warning("hit %s could not be looked at: %s", hit.pk, error)
+        log.warning("hit %s could not be checked: %s", hit.pk, error)
         return True, LOOK_RARELY
     except Exception:
-        # Whatever is wrong with one must not keep the others from being paid.
-        log.exception("hit %s could not be looked at", hit.pk)
+        # A problem with one HIT must not keep the others from being paid.
+        log.exception("hit %s could not be checked", hit.pk)
         return True, LOOK_EVERY
 
 
@@ -90,7 +91,7 @@ def _look(client: MTurk, hit: models.Hit) -> None:
     found = list(client.assignments(hit.hit_id)) if hit.places == 1 else []
     shown: HitShown | None = None
     if not found:
-        # First how it is, then what there is: if nobody was at work any more, that is all.
+        # First the HIT, then its assignments: if nobody was working, the list is complete.
         shown = client.hit_get(hit.hit_id)
         if shown.available + shown.pending < hit.places:
             found = list(client.assignments(hit.hit_id))
@@ -100,7 +101,7 @@ def _look(client: MTurk, hit: models.Hit) -> None:
         try:
             _take(hit, one, known.get((one.assignment_id, one.worker)))
         except Exception as error:
-            # Whatever is wrong with one worker's must not keep the others from being paid.
+            # A problem with one assignment must not keep the others from being paid.
             log.exception("assignment %s could not be confirmed", one.assignment_id)
             trouble = error
     if trouble is not None:
@@ -117,7 +118,7 @@ def _look(client: MTurk, hit: models.Hit) -> None:
 
 
 def _take(hit: models.Hit, one: AssignmentShown, known: models.Assignment | None) -> None:
-    """Confirm what was submitted; note what was decided without us."""
+    """Confirm an assignment, and record a decision that the marketplace made by itself."""
     status = STATUS[one.status]
     if known is None:
         known = assignment_confirm(
@@ -136,7 +137,7 @@ def _take(hit: models.Hit, one: AssignmentShown, known: models.Assignment | None
 
 
 class _PlainTree(ElementTree.TreeBuilder):
-    """A tree without a document type, and so without entities that grow."""
+    """A tree without a document type, and so without entities that expand."""
 
     def doctype(self, name: str, public: str | None, system: str | None) -> Never:
         raise ElementTree.ParseError("a document type is not allowed")
@@ -145,7 +146,7 @@ class _PlainTree(ElementTree.TreeBuilder):
 def form_fields(answer: str) -> dict[str, str]:
     """Return the fields of the page's form from the XML that the marketplace keeps them in.
 
-    There are none in what no form can be: too large, with a document type, or no XML.
+    Return none if it cannot be a form: too large, with a document type, or not XML.
     """
     if len(answer) > LARGEST_ANSWER:
         return {}

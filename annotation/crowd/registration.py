@@ -7,6 +7,7 @@ import msgspec
 from django.conf import settings
 
 from annotation import models
+from annotation.actions.crowd.registration import hit_type_note, qualification_type_note
 from annotation.crowd.client import MTurk
 from annotation.crowd.errors import RefusedError, TryAgainError
 from annotation.pipeline.crowd.terms import QUALIFICATION, qualification_name
@@ -14,7 +15,7 @@ from annotation.pipeline.protocol.questions import Stage
 
 log = logging.getLogger(__name__)
 
-# What we want to hear of. Notifications may come late, twice or not at all.
+# The events we subscribe to. Notifications may come late, twice or not at all.
 EVENTS = (
     "AssignmentAccepted",
     "AssignmentAbandoned",
@@ -36,20 +37,18 @@ def qualification_ensure(client: MTurk, campaign: models.Campaign, stage: str) -
     try:
         type_id = client.qualification_type_create(
             name=name,
-            description=f"Who may work on {stage} for {campaign.name}: 0 not, 50 on probation, "
+            description=f"Who may work on {stage} for {campaign.name}: 0 no, 50 on probation, "
             "100 trusted.",
         )
     except RefusedError as error:
         if error.code != "QualificationTypeAlreadyExists":
             raise
-        # Made by another sender, or by one that was stopped before it could note so.
+        # Made by another sender, or by one that was stopped before it could record it.
         found = client.qualification_type_find(name)
         if found is None:
-            raise TryAgainError(f"The qualification {name!r} exists and is not listed.") from error
+            raise TryAgainError(f"The qualification {name!r} exists but is not listed.") from error
         type_id = found
-    models.StageSupply.objects.filter(pk=supply.pk, qualification_type_id="").update(
-        qualification_type_id=type_id
-    )
+    qualification_type_note(supply=supply, type_id=type_id)
     return type_id
 
 
@@ -73,7 +72,7 @@ def hit_type_ensure(client: MTurk, terms: models.HitTerms) -> str:
                 hit_type_id, destination=settings.CHAINBOX_CROWD_WEBHOOK, events=EVENTS
             )
         except RefusedError as error:
-            # Everything is found out by asking too, only later.
+            # Polling finds everything too, only later.
             log.warning("HIT type %s has no notifications: %s", hit_type_id, error)
-    models.HitTerms.objects.filter(pk=terms.pk).update(hit_type_id=hit_type_id)
+    hit_type_note(terms=terms, hit_type_id=hit_type_id)
     return hit_type_id

@@ -1,8 +1,8 @@
-"""Sending the outbox: each call until the marketplace has confirmed it, and none holds up others.
+"""Sending the outbox: each call until the marketplace confirms it, without holding up others.
 
-A call is claimed and that is committed; then the marketplace is asked, with the call's token and
-outside any transaction; then what follows is written together with the end of the call. Whoever
-is stopped in between leaves a claim that runs out, and the next try finds what this one has done.
+A call is claimed, and the claim is committed. Then the marketplace is asked, with the call's token
+and outside any transaction. Then the result is saved together with the end of the call. A sender
+that is stopped in between leaves a claim that runs out, and the next try finds what it has done.
 """
 
 import logging
@@ -43,19 +43,19 @@ HANDLERS: dict[str, Callable[[models.OutboxCall, Batch], Step]] = {
     Operation.QUALIFY: qualify,
     Operation.MESSAGE: message,
 }
-# Claimed together. A call may take long: none is begun when the claim is no longer fresh.
+# Claimed together. A call may take long: none is started on a claim that is about to expire.
 CLAIMED_AT_ONCE = 20
 FRESH_SECONDS = 5.0
-# As many in a row without an answer, and the marketplace is down: the others can wait.
+# After so many in a row without an answer, the marketplace is down and the others can wait.
 UNREACHABLE_IN_A_ROW = 3
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 600.0
-# Of what somebody has to do something about, such as adding funds.
+# For calls that need somebody to act first, such as adding funds.
 SLOW_FIRST_PAUSE = 30.0
 
 
 class _Answer:
-    """What came of asking: an answer, or an error to sort."""
+    """The outcome of asking: an answer, or an error to sort."""
 
     def __init__(self, call: models.OutboxCall, step: Step | None = None) -> None:
         self.call = call
@@ -77,7 +77,7 @@ def calls_send(*, client: MTurk, most: int = 100, at_once: int = 4) -> int:
             break
         untried = list(calls)
         for answers in _asked(calls, client, at_once):
-            # Whatever was on its way together has been tried: all of it is written down.
+            # All of these were tried together, so all of them are recorded.
             for answer in answers:
                 untried.remove(answer.call)
                 tried += 1
@@ -128,7 +128,7 @@ def _ask(answer: _Answer) -> _Answer:
 
 
 def _finish(answer: _Answer) -> None:
-    """Write down what came of a call. Nothing that goes wrong with one stops the others."""
+    """Record the outcome of a call. A problem with one does not stop the others."""
     call, step, value, error = answer.call, answer.step, answer.value, answer.error
     if error is None and step is not None:
         try:
@@ -144,14 +144,14 @@ def _finish(answer: _Answer) -> None:
     elif isinstance(error, TryAgainError):
         call_postpone(call=call, problem=str(error), after=_pause(call.attempts, error.slow))
     else:
-        # A mistake of ours, or a database that is gone: in the second case this fails as well.
+        # A bug of ours, or a lost database connection: in the second case this fails as well.
         log.error("%s could not be sent", call.key, exc_info=error)
         problem_words = f"{type(error).__name__}: {error}"
         call_postpone(call=call, problem=problem_words, after=_pause(call.attempts, True))
 
 
 def _pause(attempts: int, slow: bool) -> timedelta:
-    """Return how long to wait: twice as long each time, and not all at the same moment."""
+    """Return how long to wait: twice as long each time, with some randomness."""
     first = SLOW_FIRST_PAUSE if slow else FIRST_PAUSE
     longest = min(first * 2.0 ** min(attempts - 1, 20), LONGEST_PAUSE)
     return timedelta(seconds=longest * random.uniform(0.5, 1.0))

@@ -10,14 +10,14 @@ from annotation import models
 from annotation.crowd.client import MTurk
 from annotation.crowd.errors import CrowdError
 
-# Tokens are good for 24 hours. After this long we look for what an earlier try may have left
+# Tokens are valid for 24 hours. After this long we look for what an earlier try may have left
 # behind before we try again.
 TOKEN_TRUSTED_FOR = timedelta(hours=20)
 ANNOTATION = "chainbox:"
 
 
 class NobodyError(CrowdError):
-    """The worker whom a call is about has been erased: there is nobody to tell."""
+    """The worker of a call has been erased, so there is nobody to send it to."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Batch:
-    """Calls that were claimed together, and what the marketplace says about all of them."""
+    """Calls that were claimed together, and the marketplace's list of HITs for all of them."""
 
     def __init__(self, client: MTurk, now: datetime) -> None:
         self.client = client

@@ -1,4 +1,4 @@
-"""Commands that need the database: they say what to do when its tables are not there."""
+"""Commands that need the database: they refuse to run until it is migrated."""
 
 from typing import Any
 
@@ -14,6 +14,6 @@ class DatabaseCommand(BaseCommand):
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             raise CommandError(
-                "The database has no tables yet, or old ones: run `python manage.py migrate` first."
+                "The database is not up to date: run `python manage.py migrate` first."
             )
         return super().execute(*args, **options)

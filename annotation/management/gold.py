@@ -24,7 +24,7 @@ def add_stages(parser: argparse.ArgumentParser) -> None:
         choices=[stage.value for stage in GOLD_STAGES],
         default=[stage.value for stage in GOLD_STAGES],
         metavar="STAGE",
-        help="default: all that have gold questions",
+        help="default: all stages that have gold questions",
     )
 
 
@@ -34,14 +34,14 @@ def add_limits(parser: argparse.ArgumentParser, most: int) -> None:
         type=positive,
         default=most,
         metavar="N",
-        help=f"stop when each answer has that many in use (default {most})",
+        help=f"stop when each answer has N questions in use (default {most})",
     )
     parser.add_argument(
         "--per-image",
         type=positive,
         default=2,
         metavar="N",
-        help="of an image at most so many with the same answer (default 2)",
+        help="at most N with the same answer from one image (default 2)",
     )
 
 
@@ -58,9 +58,9 @@ def counts_table(counts: Mapping[Stage, Mapping[str, int]]) -> str:
 
 
 def summary(campaign: Campaign) -> str:
-    """Say how many there are, and what a launch still lacks."""
+    """Return how many there are, and how many a launch still needs."""
     available = gold_available(campaign)
     problems = launch_problems(available, campaign.settings)
-    lines = ["Gold questions in use, of images with a photo:", counts_table(available)]
+    lines = ["Gold questions in use, on images with a photo:", counts_table(available)]
     lines += [f"Too few for a launch: {problem}." for problem in problems]
     return "\n".join(lines)

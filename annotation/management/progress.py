@@ -13,7 +13,7 @@ LOG_SECONDS = 10.0
 
 
 class Progress:
-    """Tells `stream` how far something is, once it takes more than two seconds."""
+    """Writes to `stream` how far something is, once it takes more than two seconds."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Progress:
         self.done = 0
 
     def step(self, count: int = 1) -> None:
-        """Count what is done; say so if a line is due."""
+        """Count what is done; write a line if one is due."""
         self.done += count
         now = self.clock()
         if now < self.due:

@@ -14,7 +14,7 @@ from annotation.selectors.crowd.supply import stage_supplies
 
 
 class SupplyCommand(DatabaseCommand):
-    """Gives stages of a launched campaign another status."""
+    """Changes the status of stages of a launched campaign."""
 
     status: ClassVar[SupplyStatus]
 
@@ -25,8 +25,8 @@ class SupplyCommand(DatabaseCommand):
             action="append",
             choices=[stage.value for stage in Stage],
             metavar="STAGE",
-            help=f"only this one of {', '.join(stage.value for stage in Stage)}; "
-            "may be given several times (default: all)",
+            help=f"only this stage, one of {', '.join(stage.value for stage in Stage)}; "
+            "can be repeated (default: all)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -26,7 +26,7 @@ from annotation.pipeline.protocol.state import (
     representative,
 )
 
-# A thing counts as boxed from this overlap on, however badly ...
+# An object counts as boxed from this overlap on, however badly ...
 SEEN = 0.5
 # ... and a box as tight from this one on.
 TIGHT = 0.75
@@ -96,7 +96,7 @@ class AnswerKey:
             return BOX
         flags = self._chains[gold]
         if flags.scene and flags.nobndbox:
-            # Both hold: workers would name now the one, now the other.
+            # Both apply: workers would choose sometimes one, sometimes the other.
             scenes = sum(vote.answer == SCENE for vote in chain.requirement)
             noboxes = sum(vote.answer == NOBOX for vote in chain.requirement)
             return SCENE if scenes <= noboxes else NOBOX

@@ -1,8 +1,8 @@
 """Simulated workers: seeded, independent, and as often wrong as the supplement's.
 
-Every choice is drawn from the seed and what it is about, not from a running sequence: the same
-seed gives the same judgments whatever the order, and a run that was cut off goes on as if it had
-not been.
+Every choice is drawn from the seed and its subject, not from a running sequence: the same seed
+gives the same judgments in any order, and an interrupted run continues as if it had not been
+interrupted.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class Profile(msgspec.Struct, frozen=True):
     """How often workers are right at each stage, and how much they differ among themselves."""
 
     accuracy: dict[Stage, float]
-    # A worker's own accuracy lies at most this far from the average.
+    # A worker's own accuracy is at most this far from the average.
     spread: float = 0.0
     # A good box is off by up to this share of its width and height at each edge.
     jitter: float = 0.0
@@ -187,7 +187,7 @@ def _bad_box(
     frame: Rect,
     random: Random,
 ) -> Rect:
-    """Return a loose box, a misplaced one, or one round the wrong thing."""
+    """Return a loose box, a misplaced one, or one around the wrong object."""
     kind = random.choice(("loose", "misplaced", "wrong thing"))
     if missing and kind == "loose":
         by = random.uniform(0.2, 0.5)

@@ -17,10 +17,10 @@ from annotation.simulation.estimates import EstimateError, estimate_make
 
 log = logging.getLogger(__name__)
 
-# Enough for a first idea within seconds; the command takes as many as one likes.
+# Enough for a first idea within seconds; the command takes any number.
 SAMPLE_IMAGES = 20
 SAMPLE_RUNS = 3
-# How often the page can learn how far it is.
+# How often the progress is recorded for the page.
 TELL_SECONDS = 1.0
 
 
@@ -34,10 +34,10 @@ def estimates_make() -> None:
 
 
 def estimate_one(stored: models.StoredEstimate) -> None:
-    """Make one that was taken up; whatever goes wrong is noted in its row."""
+    """Make one that was taken up; record any failure in its row."""
     campaigns = models.Campaign.objects.select_related("current_settings")
     campaign = campaigns.get(pk=stored.campaign_id)
-    # The prices may have changed since it was asked for; it is for those it was asked for.
+    # The prices may have changed since; the estimate uses those of the request.
     campaign.current_settings = stored.settings
     progress = _Progress(stored)
     try:
@@ -50,13 +50,13 @@ def estimate_one(stored: models.StoredEstimate) -> None:
         raise
     except Exception as error:
         log.exception("%s has failed", stored)
-        estimate_fail(stored=stored, error=f"something unforeseen happened: {error!r}")
+        estimate_fail(stored=stored, error=f"an unexpected error occurred: {error!r}")
     else:
         estimate_finish(stored=stored, body=msgspec.json.encode(found).decode())
 
 
 class _Progress:
-    """Tells how many images are simulated, not after each of them but often enough."""
+    """Records how many images are simulated, now and then."""
 
     def __init__(self, stored: models.StoredEstimate) -> None:
         images = models.Image.objects.filter(campaign=stored.campaign_id, withdrawn_at=None).count()

@@ -1,4 +1,4 @@
-"""What a campaign will take and cost, from simulated runs of its own corpus."""
+"""How many judgments a campaign needs and what they cost, from simulated runs of its corpus."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from annotation.simulation.crowd import TYPICAL, Crowd
 from annotation.simulation.guess import guess_annotation, guess_size
 from annotation.simulation.work import work_in_memory
 
-# Their numbers are nobody's: an image that is under way has votes of real workers.
+# Numbers that no real worker has: images in progress have votes of real workers.
 WORKERS = list(range(-30, 0))
 # Images that are in memory at once.
 BATCH = 100
@@ -30,13 +30,13 @@ class EstimateError(ValueError):
 
 
 class CampaignEstimate(msgspec.Struct, frozen=True):
-    """What is still to be done in a campaign, and how that was found out."""
+    """The work left in a campaign, and how it was estimated."""
 
     estimate: Estimate
     # Questions, and judgments that they take, by stage.
     questions: dict[Stage, Costs]
     judgments: dict[Stage, Costs]
-    # What newcomers' tests cost; the estimate's totals do not hold it.
+    # The cost of newcomers' tests; the estimate's totals do not include it.
     tests_cents: int
     newcomers: int
     # Images that are not finished, and how many of them each run took at random.

@@ -1,7 +1,7 @@
-"""Guessing what an image's chains and boxes may turn out to be, where no answer key says so.
+"""Guessing an image's chains and boxes where there is no answer key.
 
-Good for one thing: to see how much there will be to ask. The words decide what they can, a draw
-from the seed decides the rest, as often as it was so in the public dataset.
+It serves only to estimate how much there will be to ask. The words decide what they can; a draw
+from the seed decides the rest, at the rates of the public dataset.
 """
 
 import math
@@ -29,7 +29,7 @@ from annotation.pipeline.protocol.facts import AcceptedImport, ImportedBox, Impo
 
 # A mention whose head noun a chain has already belongs to it this often (1,000 val images) ...
 SAME_HEAD = 0.93
-# ... and one whose head is new belongs to a chain of its type all the same this often.
+# ... and one with a new head still belongs to an existing chain of its type this often.
 OTHER_HEAD: dict[str, float] = {
     PEOPLE: 0.72,
     CLOTHING: 0.52,

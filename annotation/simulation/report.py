@@ -1,4 +1,4 @@
-"""What a simulation came to: judgments per stage, quality against gold, what went to review."""
+"""The report on a simulation: judgments per stage, quality against gold, chains in review."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ BOX_THRESHOLDS = (0.5, 0.8, 0.95)
 
 
 class SimulationReport:
-    """Adds up images one by one, so that no campaign is too large for it."""
+    """Adds up images one by one, so that it can handle any campaign."""
 
     def __init__(self) -> None:
         self.images = 0
@@ -57,7 +57,7 @@ class SimulationReport:
         return self.judgments[stage] / self.images if self.images else 0.0
 
     def render(self) -> str:
-        """Return the report as text, a fact a line."""
+        """Return the report as text, one fact per line."""
         if not self.images:
             return "There is no image with an answer key: import a corpus with --gold.\n"
         lines = [f"{self.images:,} images, {self.finished:,} finished", ""]
@@ -86,7 +86,7 @@ class SimulationReport:
 
 
 def reasons(state: ImageState) -> Counter[str]:
-    """Count the image's chains in review by why they are there."""
+    """Count the image's chains in review by their reasons."""
     return Counter(c.review for c in state.chains if c.phase is Phase.REVIEW)
 
 

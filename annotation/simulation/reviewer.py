@@ -1,4 +1,4 @@
-"""A simulated reviewer: settles what the crowd could not, by the answer key."""
+"""A simulated reviewer: settles what the crowd could not, from the answer key."""
 
 from annotation.pipeline.engine import apply, open_questions
 from annotation.pipeline.geometry import iou
@@ -28,7 +28,7 @@ from annotation.pipeline.protocol.state import (
 from annotation.pipeline.review.doubts import chains_concerned
 from annotation.simulation.answer_key import TIGHT, AnswerKey
 
-# Why a chain is taken up that is not in review.
+# The reason for taking up a chain that is not in review.
 LEFT_OPEN = "the crowd left it open"
 
 
@@ -88,7 +88,7 @@ class _Desk:
         self.decisions.append(decision)
 
     def settle(self, number: int) -> None:
-        """Make a chain what the answer key says it is, and what splits off it too."""
+        """Make a chain, and any chains split off it, match the answer key."""
         chain = find_chain(self.state, number)
         if chain is None:
             return  # joined with another by now
@@ -97,7 +97,7 @@ class _Desk:
             self._box(self._join(part))
 
     def _split(self, chain: Chain) -> list[int]:
-        """Take out the mentions of other things; return the chains that they are now."""
+        """Take out the mentions of other objects; return their new chains."""
         own = self._thing(chain)
         others = dict.fromkeys(self.key.chain_of[n] for n in chain.mentions)
         del others[own]
@@ -110,7 +110,7 @@ class _Desk:
         return parts
 
     def _join(self, number: int) -> int:
-        """Put together all chains of the same thing; return the number they have."""
+        """Join all chains of the same object; return the resulting number."""
         chain = self._chain(number)
         thing = self._thing(chain)
         same = [
@@ -149,5 +149,5 @@ class _Desk:
         return chain
 
     def _thing(self, chain: Chain) -> int:
-        """Return what the chain is about to whoever sees its representative mention."""
+        """Return the gold chain of the chain's representative mention."""
         return self.key.chain_of[representative(self.state, chain.mentions).number]

@@ -1,0 +1,1 @@
+"""The requester's side against the real marketplace: sending, polling, supply, trust."""

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from annotation import models
 from annotation.actions.corpus.images import image_withdraw
-from annotation.actions.crowd.hits import hit_look_soon
-from annotation.actions.crowd.payments import hit_close
+from annotation.actions.crowd.hits import hit_close, hit_look_soon
 from annotation.actions.crowd.workers import worker_ensure, worker_erase
 from annotation.actions.protocol.facts import judgments_record
 from annotation.actions.trust.standing import trust_revoke

@@ -1,4 +1,4 @@
-"""Asking the marketplace about HITs: what was submitted is confirmed, what is over is closed."""
+"""Asking the marketplace about HITs: confirming submitted work, and closing finished HITs."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -268,7 +268,7 @@ def test_trouble_with_one_keeps_nobody_else_waiting(
     models.Hit.objects.filter(pk=broken.pk).update(stage="nonsense")
     assert look(mturk_client) == 4
     assert models.Assignment.objects.get().hit == fine
-    assert f"hit {broken.pk} could not be looked at" in caplog.text
+    assert f"hit {broken.pk} could not be checked" in caplog.text
     for hit in (unknown, silent, broken):
         assert pause_of(hit) > timedelta(seconds=20)
 

@@ -10,8 +10,10 @@ from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from annotation import models
+from annotation.crowd.recruiters import registry
 from annotation.crowd.recruiters.marketplace import MarketplaceRecruiter, marketplace_recruiter
-from annotation.crowd.recruiters.recruiter import Recruiter, RecruitingError
+from annotation.crowd.recruiters.recruiter import Invitation as Made
+from annotation.crowd.recruiters.recruiter import Link, RecruitingError
 from marketplace.actions.requesters import requester_create, requester_let_invite
 from marketplace.models import Invitation, Requester
 from tests.services import free_port
@@ -48,24 +50,28 @@ def invite(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_the_marketplace_is_a_recruiter(recruiter: MarketplaceRecruiter) -> None:
-    anyone: Recruiter = recruiter
-    assert anyone.name == "marketplace"
-    # It pays and counts by itself.
-    assert not any((anyone.duties.approvals, anyone.duties.bonuses, anyone.duties.completion))
+@pytest.mark.usefixtures("recruiter")
+def test_the_marketplace_is_the_recruiter_in_use() -> None:
+    found = registry.recruiter()
+    assert isinstance(found, MarketplaceRecruiter)
+    assert found.name == "marketplace"
+    assert found.name in registry.RECRUITERS
 
 
 def test_an_invitations_link_leads_to_its_sign_up(
-    recruiter: MarketplaceRecruiter, settings: Settings, live_server: LiveServer
+    recruiter: MarketplaceRecruiter,
+    campaign: models.Campaign,
+    settings: Settings,
+    live_server: LiveServer,
 ) -> None:
     settings.MARKETPLACE_OPEN_SIGN_UP = False
-    link = recruiter.invite(places=3, days=2, note="people – ünïcode")
+    link = recruiter.invite(campaign, places=3, days=2, note="people – ünïcode")
     assert link.places == 3
     made = Invitation.objects.get()
     assert link.until is not None
     assert made.expires_at is not None
     assert abs((link.until - made.expires_at).total_seconds()) < 0.01
-    assert made.note == "people – ünïcode"
+    assert made.note == "rides: people – ünïcode"
     page = Client().get(link.url.removeprefix(live_server.url))
     assert page.status_code == 200
     assert b"password_again" in page.content
@@ -98,7 +104,7 @@ def test_who_may_not_invite_is_told(
 ) -> None:
     requester_let_invite(requester=requester, may_invite=False)
     for ask in (
-        lambda: recruiter.invite(places=1, days=1, note=""),
+        lambda: recruiter.invite(campaign, places=1, days=1, note=""),
         lambda: recruiter.links(campaign),
         recruiter.invitations,
     ):
@@ -109,10 +115,10 @@ def test_who_may_not_invite_is_told(
 
 @pytest.mark.parametrize(("places", "days"), [(0, 1), (1, 0), (1, 366), (10**6, 1), (2**40, 1)])
 def test_what_makes_no_sense_is_refused(
-    recruiter: MarketplaceRecruiter, places: int, days: int
+    recruiter: MarketplaceRecruiter, campaign: models.Campaign, places: int, days: int
 ) -> None:
     with pytest.raises(RecruitingError, match="refused it"):
-        recruiter.invite(places=places, days=days, note="")
+        recruiter.invite(campaign, places=places, days=days, note="")
     assert not Invitation.objects.exists()
 
 
@@ -166,3 +172,50 @@ def test_the_command_needs_a_campaign_and_a_fitting_number() -> None:
         call_command("workers_invite", "--campaign", "nowhere")
     with pytest.raises(CommandError, match="'places'"):
         invite("--places", "0")
+
+
+# Another recruiter
+
+
+class Leaflets:
+    """A recruiter that hands out leaflets: what adding one takes."""
+
+    name = "leaflets"
+
+    def __init__(self) -> None:
+        self.made: list[Made] = []
+
+    def links(self, campaign: models.Campaign) -> tuple[Link, ...]:
+        return (Link(url=f"https://leaflets.example/{campaign.name}"),)
+
+    def invite(self, campaign: models.Campaign, *, places: int, days: int, note: str) -> Link:
+        self.made.insert(0, Made(places_left=places, note=note))
+        return Link(url=f"https://leaflets.example/{places}/{days}")
+
+    def invitations(self) -> list[Made]:
+        return self.made
+
+
+@pytest.mark.usefixtures("campaign")
+def test_another_recruiter_is_one_line_in_the_registry(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leaflets = Leaflets()
+    monkeypatch.setitem(registry.RECRUITERS, "leaflets", lambda: leaflets)
+    settings.CHAINBOX_RECRUITER = "leaflets"
+    # No marketplace has to be there.
+    settings.CHAINBOX_CROWD_ENDPOINT = ""
+    assert invite("--list") == "There are no invitations yet.\n"
+    assert invite("--open") == "https://leaflets.example/rides\n"
+    assert invite("--places", "30", "--days", "7", "--note", "park") == (
+        "https://leaflets.example/30/7\n"
+    )
+    assert "30 places left" in invite("--list")
+    assert "park" in invite("--list")
+
+
+@pytest.mark.usefixtures("campaign")
+def test_a_recruiter_that_there_is_not_is_told(settings: Settings) -> None:
+    settings.CHAINBOX_RECRUITER = "pigeons"
+    with pytest.raises(CommandError, match=r"no recruiter 'pigeons'.*: marketplace"):
+        invite()

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation import models
 from annotation.actions.crowd.supply import SupplyError, hits_plan, supply_set
-from annotation.actions.crowd.terms import terms_of
+from annotation.actions.crowd.terms import terms_now
 from annotation.actions.work.guides import guide_save
 from annotation.models import CallStatus, HitStatus, Operation, SittingKind, SupplyStatus
 from annotation.pipeline.crowd.supply import Change
@@ -230,7 +230,7 @@ def test_while_draining_old_terms_stay(tmp_path: Path) -> None:
 
 def test_what_the_marketplace_is_told(tmp_path: Path) -> None:
     campaign = supplied(tmp_path, images=2, platform_hits=500, platform_percent=95)
-    terms = terms_of(campaign=campaign, stage=Stage.LINKS, kind=SittingKind.WORK)
+    terms = terms_now(campaign=campaign, settings=campaign.settings)[Stage.LINKS, SittingKind.WORK]
     body = msgspec.json.decode(terms.body)
     assert body["Reward"] == "0.25"
     assert body["AssignmentDurationInSeconds"] == 7200
@@ -246,7 +246,7 @@ def test_what_the_marketplace_is_told(tmp_path: Path) -> None:
     for words in ("10 questions", "$0.25", "2 minutes", "1 hour"):
         assert words in body["Description"]
     assert len(body["Title"]) <= 128
-    same = terms_of(campaign=campaign, stage=Stage.LINKS, kind=SittingKind.WORK)
+    same = terms_now(campaign=campaign, settings=campaign.settings)[Stage.LINKS, SittingKind.WORK]
     assert same.pk == terms.pk
 
 

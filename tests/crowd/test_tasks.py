@@ -125,10 +125,10 @@ def test_crowd_check_finds_every_difference(zoo: models.Campaign, connected: MTu
         call_command("crowd_check", stdout=output)
     text = output.getvalue()
     assert f"assignment {ours.assignment_id} is approved there, and submitted here" in text
-    assert f"assignment {ours.assignment_id}: the reward is paid there, and not so here" in text
+    assert f"assignment {ours.assignment_id}: the reward is paid there, unlike here" in text
     assert "a bonus of 0.09" in text
-    assert f"assignment {stranger.assignment_id} is submitted there, and unknown here" in text
-    assert f"HIT {orphan.hit_id} is there, and unknown here" in text
+    assert f"assignment {stranger.assignment_id} is submitted there but unknown here" in text
+    assert f"HIT {orphan.hit_id} is there but unknown here" in text
 
 
 @pytest.mark.django_db

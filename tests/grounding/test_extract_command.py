@@ -182,7 +182,7 @@ def test_errors_say_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(words(tmp_path, "store", "--weights", str(tmp_path / "none.pth"))) == 1
     assert "none.pth: there is no such file of weights" in capsys.readouterr().err
     assert main(words(tmp_path / "elsewhere", "store")) == 1
-    assert "this is no release" in capsys.readouterr().err
+    assert "this is not a release" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(words(tmp_path, "store", "--limit", "0"))
     assert "0 is not 1 or more" in capsys.readouterr().err

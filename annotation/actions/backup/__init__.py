@@ -1,0 +1,1 @@
+"""Writing a backup of the whole site, and restoring one."""

@@ -49,7 +49,7 @@ class Written(msgspec.Struct, frozen=True):
 def backup_write(*, path: Path, force: bool = False, step: Step = lambda count: None) -> Written:
     """Write all tables, as they are at one moment, and their photos to an archive at `path`.
 
-    Writers go on meanwhile. BackupError: why it cannot be; then there is no file.
+    Other writers are not blocked. BackupError explains why it failed; then there is no file.
     """
     with archive_create(path, force=force) as archive:
         with _snapshot():
@@ -57,7 +57,7 @@ def backup_write(*, path: Path, force: bool = False, step: Step = lambda count: 
             names = {model: names_by_number(model) for model in (ContentType, Permission)}
             tables = tuple(_table_write(archive, model, names, step) for model in backup_models())
             wanted = dict(_photos_wanted())
-        # Outside the snapshot, which should not last: a photo's name is its content's.
+        # Outside the snapshot, to keep it short: a photo's name follows from its content.
         photos: list[Photo] = []
         missing: list[str] = []
         for name in wanted:
@@ -68,7 +68,7 @@ def backup_write(*, path: Path, force: bool = False, step: Step = lambda count: 
                 photos.append(photo)
             step(1)
         if missing:
-            # One that was withdrawn since the snapshot is not missing but gone.
+            # Photos withdrawn since the snapshot are not missing.
             still = {name for name, _ in _photos_wanted()}
             missing = [name for name in missing if name in still]
         manifest = Manifest(

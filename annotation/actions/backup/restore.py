@@ -56,7 +56,7 @@ def backup_restore(*, path: Path, step: Step = lambda count: None) -> Manifest:
     """Restore a backup into this database, which must be migrated and empty, and its storage.
 
     All or nothing. `step` counts rows and photos twice: first all are checked, then restored.
-    BackupError: why it cannot be.
+    BackupError explains why it failed.
     """
     with backup_open(path) as backup:
         manifest = backup.manifest
@@ -80,7 +80,7 @@ def backup_restore(*, path: Path, step: Step = lambda count: None) -> Manifest:
             try:
                 connection.check_constraints()
             except DatabaseError as error:
-                raise BackupError(f"{path} contradicts itself: {error}") from error
+                raise BackupError(f"{path} is inconsistent: {error}") from error
             for photo in manifest.photos:
                 _photo_restore(backup, photo, saved)
                 step(1)
@@ -95,9 +95,9 @@ def _migrations_compare(manifest: Manifest) -> None:
         if difference:
             app, name = min(difference)
             raise BackupError(
-                f"the tables differ: {whose} has migration {name} of {app}, the other has not; "
-                f"restore it with Chainbox {manifest.chainbox} that wrote it (this is {VERSION}), "
-                "then migrate that database"
+                f"the tables differ: {whose} has migration {name} of {app}, the other does not; "
+                f"restore it with Chainbox {manifest.chainbox}, which wrote it, then migrate that "
+                f"database (this is Chainbox {VERSION})"
             )
 
 
@@ -110,7 +110,7 @@ def _models_of(manifest: Manifest) -> list[type[Model]]:
         raise BackupError(f"the tables differ: only {where} has {name}")
     for name, model in models.items():
         if theirs[name].columns != tuple(field.attname for field in columns_of(model)):
-            raise BackupError(f"the tables differ: the backup has other columns in {name}")
+            raise BackupError(f"the tables differ: the backup has different columns in {name}")
     return [models[table.name] for table in manifest.tables]
 
 
@@ -143,7 +143,7 @@ def _table_restore(
         if f.related_model in numbers
     ]
     converted = [(i, f) for i, f in enumerate(columns) if type(_referred(f)) not in PLAIN]
-    # Plain statements: bulk_create would put the present time into fields that keep it.
+    # Plain statements: bulk_create would set automatic time fields to the present.
     with connection.cursor() as cursor:
         for batch in backup.batches(table, size):
             for row in batch:
@@ -159,7 +159,7 @@ def _table_restore(
 def _number(model: type[Model], name: tuple[str, ...], known: dict[tuple[str, ...], int]) -> int:
     """Return this database's number of a content type or permission."""
     if name not in known:
-        # Of a model that is no more; only databases that have seen it keep its name.
+        # It belongs to a model that no longer exists; only older databases have its name.
         *codename, app_label, model_name = name
         kind, _ = ContentType.objects.get_or_create(app_label=app_label, model=model_name)
         row: Model = kind
@@ -193,21 +193,21 @@ def _photo_restore(backup: Backup, photo: Photo, saved: list[str]) -> None:
     if default_storage.exists(photo.name):
         with default_storage.open(photo.name) as there, backup.photo(photo) as ours:
             if any(chunk != ours.read(len(chunk)) for chunk in there.chunks()) or ours.read(1):
-                raise BackupError(f"the file storage has another {photo.name}")
+                raise BackupError(f"the file storage already has a different {photo.name}")
         return
     with backup.photo(photo) as stream:
         try:
             name = photo_save(photo.name, stream, photo.sha256)
         except PhotoChangedError as error:
-            raise BackupError(f"{backup.path} has changed meanwhile: {error}") from error
+            raise BackupError(f"{backup.path} has changed while it was read: {error}") from error
     saved.append(name)
     if name != photo.name:
-        raise BackupError(f"the file storage does not take the name {photo.name}")
+        raise BackupError(f"the file storage does not accept the name {photo.name}")
 
 
 @contextmanager
 def _photos_taken_back() -> Iterator[list[str]]:
-    """Delete the photos of a restore that fails; those in the list it is given."""
+    """Yield a list for saved photos; if the restore fails, delete the photos in it."""
     saved: list[str] = []
     try:
         yield saved

@@ -1,0 +1,1 @@
+"""Making and launching campaigns, changing their settings, asking for cost estimates."""

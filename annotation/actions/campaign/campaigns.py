@@ -11,16 +11,18 @@ from common.files.plain_errors import plain_error
 
 
 class CampaignError(ValueError):
-    """The campaign cannot be made or changed so."""
+    """The campaign cannot be made or changed like this."""
 
 
 @transaction.atomic
 def campaign_create(*, name: str, settings: Settings | None = None) -> Campaign:
     """Make a campaign with its first settings; the paper's numbers if none are given."""
     if not name.strip() or name != name.strip() or len(name) > 100:
-        raise CampaignError("a campaign's name has 1 to 100 characters and no space at its ends")
+        raise CampaignError(
+            "a campaign's name must have 1 to 100 characters and no space at either end"
+        )
     if Campaign.objects.filter(name=name).exists():
-        raise CampaignError(f"there is a campaign {name!r} already")
+        raise CampaignError(f"there is already a campaign {name!r}")
     campaign = Campaign.objects.create(name=name)
     _settings_append(campaign, msgspec.structs.replace(settings or Settings(), version=1))
     return campaign
@@ -40,11 +42,11 @@ def campaign_settings_change(*, campaign: Campaign, **changes: Any) -> Settings:
         changed = msgspec.convert(values, Settings)
     except msgspec.ValidationError as error:
         raise CampaignError(
-            f"these settings make no sense: {plain_error(error, Settings)}"
+            f"these settings are not valid: {plain_error(error, Settings)}"
         ) from None
     problem = settings_problem(changed)
     if problem:
-        raise CampaignError(f"these settings make no sense: {problem}")
+        raise CampaignError(f"these settings are not valid: {problem}")
     _settings_append(campaign, changed)
     return changed
 

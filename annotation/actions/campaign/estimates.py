@@ -1,7 +1,7 @@
-"""Every write to the table of estimates: asking for one, and what its worker says of it.
+"""Every write to the table of estimates: the request, its progress and its result.
 
-Who takes an estimate up gets a number, its attempt. If they die, somebody else takes it up with the
-next number, and what the first may still say is not heard.
+A worker that takes up an estimate gets an attempt number. If it dies, another worker takes up the
+estimate with the next number, and anything the first still reports is ignored.
 """
 
 from datetime import timedelta
@@ -17,10 +17,10 @@ from annotation.models import EstimateStatus
 from common.waking import wake
 
 TASK = "campaign_estimates"
-# A worker that has said nothing for this long is dead: an image takes a second at most.
+# A worker that has reported nothing for this long is dead: an image takes a second at most.
 SILENCE = timedelta(minutes=2)
 MOST_ATTEMPTS = 3
-DIED = f"{MOST_ATTEMPTS} workers stopped without a word while they made it"
+DIED = f"{MOST_ATTEMPTS} background workers stopped while they were making it"
 
 
 class EstimateUnderWayError(RuntimeError):
@@ -42,7 +42,7 @@ def estimate_ask(*, campaign: models.Campaign, by: User | None) -> models.Stored
             wake(TASK)
             return made
     except IntegrityError:
-        raise EstimateUnderWayError(f"an estimate of {campaign} is being made") from None
+        raise EstimateUnderWayError(f"an estimate of {campaign} is already being made") from None
 
 
 @transaction.atomic
@@ -64,7 +64,7 @@ def estimate_take() -> models.StoredEstimate | None:
 
 
 def estimate_progress(*, stored: models.StoredEstimate, done: int, total: int) -> None:
-    """Note how far it is, which is the sign of life as well."""
+    """Record the progress, which also shows that the worker is alive."""
     _say(stored, done=done, total=total, beat_at=Now())
 
 
@@ -74,7 +74,7 @@ def estimate_finish(*, stored: models.StoredEstimate, body: str) -> None:
 
 
 def estimate_fail(*, stored: models.StoredEstimate, error: str) -> None:
-    """Note that there can be none, and why."""
+    """Record that the estimate failed, and why."""
     _say(stored, status=EstimateStatus.FAILED, error=error, ended_at=Now())
 
 

@@ -13,7 +13,7 @@ SUPPLY_TASK = "crowd_supply"
 
 
 class LaunchRefusedError(ValueError):
-    """The campaign lacks something; `problems` has all of it in plain words."""
+    """Something is missing; `problems` lists all of it in plain words."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("; ".join(problems))
@@ -22,15 +22,15 @@ class LaunchRefusedError(ValueError):
 
 @transaction.atomic
 def campaign_launch(*, campaign: models.Campaign) -> None:
-    """Begin to publish HITs of all stages, if nothing is lacking."""
-    # One launch at a time, and under settings that stay as they are meanwhile.
+    """Begin to publish HITs of all stages, if nothing is missing."""
+    # One launch at a time, and under settings that do not change during it.
     campaign = (
         models.Campaign.objects.select_for_update(of=("self",))
         .select_related("current_settings")
         .get(pk=campaign.pk)
     )
     if campaign.supplies.exists():
-        raise LaunchRefusedError("it is launched already: it can be paused, drained and resumed")
+        raise LaunchRefusedError("it is already launched; you can pause, drain or resume it")
     problems = [problem for check in launch_checks(campaign) for problem in check.problems]
     if problems:
         raise LaunchRefusedError(*problems)

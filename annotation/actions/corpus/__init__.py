@@ -1,0 +1,1 @@
+"""Importing captions and photos, and withdrawing images."""

@@ -12,8 +12,8 @@ from annotation.models import ImageStatus
 def image_withdraw(*, image: models.Image, reason: str) -> None:
     """Remove an image's photo and captions for good and leave a tombstone.
 
-    Its facts stay, so that they can be counted; they hold no words of the captions. Withdrawing
-    twice is no harm: it finishes what a crash may have left.
+    Its facts stay, so that they can be counted; they contain no words of the captions. Withdrawing
+    twice does no harm: it completes what a crash may have left undone.
     """
     models.StoredState.objects.select_for_update().get(pk=image.pk)
     models.OpenQuestion.objects.filter(image=image).delete()
@@ -33,7 +33,7 @@ def image_withdraw(*, image: models.Image, reason: str) -> None:
 
 
 def _file_remove(file: str) -> None:
-    """Delete a photo unless an image that is still there, of any campaign, has the same one."""
+    """Delete a photo unless another image, of any campaign, still uses it."""
     if not file:
         return
     in_use = models.Image.objects.filter(file=file, withdrawn_at=None).exists()

@@ -1,4 +1,4 @@
-"""Importing a corpus: batches of images with captions, mentions and what annotation they bring."""
+"""Importing a corpus: batches of images with captions, mentions and any annotation."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -20,7 +20,7 @@ from annotation.selectors.corpus.photo_files import photo_problem
 
 
 class Take(StrEnum):
-    """What becomes of the chains and boxes that a corpus brings."""
+    """What to do with the chains and boxes in a corpus."""
 
     NOTHING = "nothing"
     GOLD = "gold"
@@ -35,7 +35,7 @@ class ImageToImport(msgspec.Struct, frozen=True):
 class Imported(msgspec.Struct, frozen=True):
     """How many images a batch added, gave their photo, or found as they are.
 
-    `healed` are those whose photo was missing from the file storage or damaged, and was put back.
+    `healed` are those whose photo was missing from the file storage or damaged, and was restored.
     """
 
     added: int = 0
@@ -53,13 +53,13 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 class CorpusConflictError(ValueError):
-    """An image of that name is there already, and different."""
+    """An image of that name already exists, and is different."""
 
 
 def conflicts(
     *, campaign: models.Campaign, batch: Sequence[CorpusImage], take: Take
 ) -> list[tuple[CorpusImage, str]]:
-    """Return the images that are there already and different, with the difference in words."""
+    """Return the images that already exist and differ, with the difference in words."""
     existing = _existing(campaign, [image.name for image in batch])
     found = []
     for image in batch:
@@ -77,14 +77,14 @@ def images_import(
     take: Take,
     finder: MentionFinder,
 ) -> Imported:
-    """Import a batch, all or nothing. An image that is there already is left as it is.
+    """Import a batch, all or nothing. An existing image is left as it is.
 
-    If its photo is damaged, though, and the batch brings the same photo, it is put back.
-    CorpusConflictError: one is there and different. FactRefusedError: annotation to be accepted
+    But if its photo is damaged and the batch has the same photo, the photo is restored.
+    CorpusConflictError: an image exists and differs. FactRefusedError: annotation to be accepted
     contradicts itself. PhotoChangedError: a photo is not the one that was checked. All name the
     image or the photo.
     """
-    # Before the transaction: nobody is to wait for captions to be taken apart.
+    # Before the transaction: nobody should wait while captions are parsed.
     mentions = _mentions_find(campaign, batch, finder)
     return _batch_import(campaign, batch, take, mentions)
 
@@ -92,7 +92,7 @@ def images_import(
 def _mentions_find(
     campaign: models.Campaign, batch: Sequence[ImageToImport], finder: MentionFinder
 ) -> dict[str, tuple[Mention, ...]]:
-    """Return the mentions of the images that are not there yet, by name."""
+    """Return the mentions of the new images, by name."""
     names = [item.image.name for item in batch]
     there = set(
         models.Image.objects.filter(campaign=campaign, name__in=names).values_list(
@@ -147,9 +147,9 @@ def _batch_import(
 
 
 def tables_analyse() -> None:
-    """Let the database look at its tables after a large import.
+    """Update the database's statistics of its tables after a large import.
 
-    Until it has, PostgreSQL may plan as if they were as good as empty, and join them row by row.
+    Until then, PostgreSQL may plan as if they were almost empty, and join them row by row.
     """
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
@@ -224,7 +224,7 @@ def _mention_row(image: models.Image, mention: Mention) -> models.Mention:
 
 
 def _picture_attach(image: models.Image, picture: Picture) -> None:
-    """Give an image that was imported without its photo the photo, and so its size."""
+    """Add the photo, and so the size, of an image that was imported without it."""
     image.file, image.sha256 = picture_store(picture), picture.sha256
     image.width, image.height = picture.width, picture.height
     image.save(update_fields=["file", "sha256", "width", "height"])
@@ -253,18 +253,18 @@ def _difference(image: models.Image, new: CorpusImage, take: Take) -> str | None
     captions = {caption.number: caption.text for caption in image.captions.all()}
     for caption in new.captions:
         if captions.pop(caption.number, None) != caption.text:
-            return f"is there already with another caption {caption.number}"
+            return f"already exists with a different caption {caption.number}"
     if captions:
-        return f"is there already with {len(captions)} more captions"
+        return f"already exists with {len(captions)} more captions"
     if new.width and image.width and (new.width, new.height) != (image.width, image.height):
-        return f"is there already with a size of {image.width}×{image.height}"
+        return f"already exists with a size of {image.width}×{image.height}"
     if (take is Take.GOLD) != hasattr(image, "answer_key"):
         return (
-            "is there already, imported "
+            "already exists, imported "
             + ("with" if take is not Take.GOLD else "without")
             + " --gold"
         )
     accepted = any(chain.imported for chain in image.stored_state.state.chains)
     if take is Take.ACCEPT and not accepted:
-        return "is there already, imported without --accept"
+        return "already exists, imported without --accept"
     return None

@@ -1,4 +1,4 @@
-"""Putting photos into the file storage, under names that their contents give them."""
+"""Saving photos in the file storage, under names derived from their contents."""
 
 import hashlib
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ else:
 
 
 class PhotoChangedError(ValueError):
-    """A photo is not what it was when it was checked; nothing was stored."""
+    """A photo has changed since it was checked; nothing was stored."""
 
 
 def picture_name(picture: Picture) -> str:
@@ -27,9 +27,9 @@ def picture_name(picture: Picture) -> str:
 
 
 def picture_store(picture: Picture) -> str:
-    """Put a photo into the file storage under its content's name; twice is once.
+    """Save a photo under the name derived from its content; saving it again changes nothing.
 
-    A file of that name with another content is damaged, and is replaced.
+    A file of that name with different content is damaged, and is replaced.
     """
     name = picture_name(picture)
     if photo_problem(name, picture.sha256) is not None:
@@ -39,11 +39,11 @@ def picture_store(picture: Picture) -> str:
 
 
 def photo_save(name: str, stream: IO[bytes], sha256: str) -> str:
-    """Save a photo of which the hash is known, and return the name that the storage gave it."""
+    """Save a photo with a known hash, and return the name that the storage gave it."""
     try:
         return default_storage.save(name, _Checked(stream, sha256))
     except _OtherContentError:
-        raise PhotoChangedError(f"{stream.name} is not the photo any more that it was") from None
+        raise PhotoChangedError(f"{stream.name} has changed since it was checked") from None
 
 
 class _OtherContentError(Exception):
@@ -51,7 +51,7 @@ class _OtherContentError(Exception):
 
 
 class _Checked(BytesFile):
-    """A file that breaks off at its end if its content is another: then no storage keeps it."""
+    """A file that raises an error at its end if its content differs, so that it is not kept."""
 
     def __init__(self, stream: IO[bytes], sha256: str) -> None:
         super().__init__(stream)

@@ -1,4 +1,4 @@
-"""What workers are told when their standing changes."""
+"""Messages to workers when their standing changes."""
 
 from datetime import timedelta
 from typing import Final
@@ -14,7 +14,7 @@ from annotation.selectors.trust.appeals import appeal_url
 from annotation.selectors.work.guides import stage_guide
 from common.clock import database_now
 
-# A message that waits for the worker's first payment is tried after this long all the same.
+# A message that waits for the worker's first payment is tried after this long anyway.
 TRIED_AFTER: Final = timedelta(minutes=10)
 
 
@@ -26,53 +26,53 @@ class Message(msgspec.Struct, frozen=True):
 
 
 def trust_message(standing: models.WorkerStanding, before: Standing, after: Standing) -> Message:
-    """Say what has changed for a worker, why, and what they can do."""
+    """Return a message about what has changed, why, and what the worker can do."""
     task = _task(standing)
     crowd = standing.campaign.settings.crowd
     match after.trust:
         case Trust.PROBATION if before.trust in (Trust.NEW, Trust.TESTING):
             return Message(
                 f"You can begin: {task}"[:200],
-                f"You have passed the test of “{task}”. HITs of this task are open to you now. "
-                f"Your first {crowd.probation_items} answers show whether it suits you; after "
-                "that a few answers are checked now and then. All HITs are paid alike.",
+                f"You have passed the test for “{task}” and can now work on its HITs. Your first "
+                f"{crowd.probation_items} answers are checked; after that, a few are checked now "
+                "and then. All HITs pay the same.",
             )
         case Trust.PROBATION if before.trust is Trust.TRUSTED:
             return Message(
                 f"Your answers are checked more closely: {task}"[:200],
-                f"You have lost trust at another task, so your next {crowd.probation_items} "
-                f"answers at “{task}” are checked. After that it goes on as before. All HITs are "
-                "paid alike.",
+                f"You have lost trust in another task, so your next {crowd.probation_items} "
+                f"answers in “{task}” are checked. After that you work as before. All HITs pay the "
+                "same.",
             )
         case Trust.PROBATION:
             return Message(
                 f"You can work again: {task}"[:200],
-                f"You can work on “{task}” again. Your next {crowd.probation_items} answers show "
-                "whether it goes well; what was before no longer counts.",
+                f"You can work on “{task}” again. Your next {crowd.probation_items} answers are "
+                "checked; earlier mistakes no longer count.",
             )
         case Trust.TRUSTED:
             return Message(
                 f"You are trusted: {task}"[:200],
-                f"Your answers at “{task}” are good: you are trusted there from now on. A few "
-                "answers are still checked now and then.",
+                f"Your answers in “{task}” are good, so you are now trusted. From now on, only a "
+                "few of them are checked.",
             )
         case _:
             appeal = appeal_url(standing)
-            ask = f" If you think that this is wrong, tell us here: {appeal}" if appeal else ""
+            ask = f" If you think this is wrong, tell us here: {appeal}" if appeal else ""
             return Message(
                 f"No more HITs for now: {task}"[:200],
-                f"You cannot work on “{task}” any more: {after.reason}. What you have submitted "
-                f"is paid.{ask}",
+                f"You can no longer work on “{task}”: {after.reason}. You are paid for the work "
+                f"that you have submitted.{ask}",
             )
 
 
 def appeal_message(standing: models.WorkerStanding, *, reinstate: bool, reply: str) -> Message:
-    """Tell a worker what came of their appeal."""
+    """Return a message with the outcome of an appeal."""
     task = _task(standing)
     outcome = (
-        f"We have looked at it once more: you can work on “{task}” again."
+        f"We have reviewed your appeal: you can work on “{task}” again."
         if reinstate
-        else f"We have looked at it once more: “{task}” stays closed to you."
+        else f"We have reviewed your appeal: “{task}” stays closed to you."
     )
     return Message(f"Your appeal: {task}"[:200], f"{outcome} {reply}".strip())
 
@@ -84,8 +84,8 @@ def _task(standing: models.WorkerStanding) -> str:
 def message_queue(*, standing: models.WorkerStanding, key: str, words: Message) -> None:
     """Write to a worker, soon.
 
-    The marketplace lets us write only to whom we have paid or refused something. Before that a
-    message waits until that happens (`paying.py`): a try in vain would only delay it.
+    The marketplace lets us write only to workers whose work we have approved or rejected. Until
+    that happens (`payments.py`) a message waits: a failed try would only delay it.
     """
     decided = models.Assignment.objects.filter(worker=standing.worker_id).exclude(
         status=AssignmentStatus.SUBMITTED

@@ -1,9 +1,9 @@
-"""What the marketplace tells us by itself: at least once, in any order, without names.
+"""Notifications of the marketplace: they come at least once, in any order, without names.
 
-Nothing is believed but that it is worth a look: who submitted what comes from asking back.
+They are only taken as hints to look: the marketplace is then asked who submitted what.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -12,11 +12,12 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotation import models
+from annotation.actions.crowd.hits import hits_lock, hits_look_now, places_note
 from annotation.actions.work.leases import sittings_lapse
 from annotation.models import HitStatus, SittingKind, SittingStatus
 from common.waking import wake
 
-# How much later than the return of a place the news of its next worker may come.
+# How long after the return of a place the news of its next worker may arrive.
 NEWS_DELAY = timedelta(minutes=2)
 ACCEPTED = "AssignmentAccepted"
 GIVEN_BACK = ("AssignmentReturned", "AssignmentAbandoned")
@@ -38,9 +39,9 @@ class PlatformEvent(msgspec.Struct, frozen=True):
 
 @transaction.atomic
 def events_take(*, events: Sequence[PlatformEvent]) -> None:
-    """Act on events: HITs get a look, and what was given back goes to others at once.
+    """Act on events: look at HITs, and give returned questions to others at once.
 
-    In a constant few statements. What was told before changes nothing and is not written again.
+    In a constant few statements. Old news changes nothing and is not written again.
     """
     look = {event.hit_id for event in events if event.type in WORTH_A_LOOK}
     taken = _latest(event for event in events if event.type == ACCEPTED)
@@ -48,60 +49,32 @@ def events_take(*, events: Sequence[PlatformEvent]) -> None:
     # Not those that are due already: many notifications about one HIT are one look.
     later = Q(hit_id__in=look, look_at__gt=Now()) & ~Q(status=HitStatus.CLOSED)
     places = Q(hit_id__in=taken.keys() | given_back.keys(), kind=SittingKind.WORK)
-    # All at once and in one order: two notifications about the same HITs never wait in a circle.
-    hits = list(models.Hit.objects.filter(later | places).order_by("pk").select_for_update())
+    hits = hits_lock(later | places)
     if not hits:
         return
-    # Only what is locked: one that was due and has been looked at since is news to nobody.
-    found = models.Hit.objects.filter(later, pk__in=[hit.pk for hit in hits])
-    if look and found.update(look_at=Now()):
-        wake("crowd_look")
-    changed = [hit for hit in hits if _place_note(hit, taken, given_back)]
-    if changed:
-        models.Hit.objects.bulk_update(changed, ["accepted_at", "given_back_at", "is_free"])
+    # Only locked HITs: one that was due has been looked at since.
+    if look:
+        hits_look_now(hits=models.Hit.objects.filter(later, pk__in=[hit.pk for hit in hits]))
+    changed = places_note(hits=hits, taken=taken, given_back=given_back)
     free = {hit.hit_id for hit in hits if hit.is_free and hit.places == 1}
     if _give_back([event for event in events if event.type in GIVEN_BACK], free) or changed:
         wake("crowd_supply")
 
 
 def _latest(events: Iterable[PlatformEvent]) -> dict[str, datetime]:
-    """Return when each HIT was last told of."""
+    """Return the latest time of each HIT's events."""
     found: dict[str, datetime] = {}
     for event in events:
         found[event.hit_id] = max(event.at, found.get(event.hit_id, event.at))
     return found
 
 
-def _place_note(
-    hit: models.Hit, taken: Mapping[str, datetime], given_back: Mapping[str, datetime]
-) -> bool:
-    """Note when a place was taken or given back: the latest of each tells how it is.
-
-    Returns whether that is news.
-    """
-    if hit.kind != SittingKind.WORK:
-        return False
-    before = (hit.accepted_at, hit.given_back_at)
-    hit.accepted_at = _later(hit.accepted_at, taken.get(hit.hit_id or ""))
-    hit.given_back_at = _later(hit.given_back_at, given_back.get(hit.hit_id or ""))
-    if before == (hit.accepted_at, hit.given_back_at):
-        return False
-    hit.is_free = hit.accepted_at is None or (
-        hit.given_back_at is not None and hit.given_back_at >= hit.accepted_at
-    )
-    return True
-
-
-def _later(one: datetime | None, other: datetime | None) -> datetime | None:
-    return max(one, other) if one and other else one or other
-
-
 def _give_back(events: Sequence[PlatformEvent], free: Collection[str | None]) -> int:
     """End the sittings of assignments that were given back; return how many there were.
 
-    Two times are compared only if one clock has told both: the marketplace's may be wrong, and a
-    return may be told of when the next worker is there. `free` are the HITs whose one place nobody
-    has taken since, as far as we have heard.
+    Two times are compared only if they come from the same clock: the marketplace's may be wrong,
+    and news of a return may arrive after the next worker. `free` are the HITs whose one place
+    nobody has taken since, as far as we know.
     """
     at: dict[tuple[str, str], datetime] = {}
     for event in events:

@@ -1,6 +1,6 @@
-"""The outbox: calls are queued in the transaction of what causes them, claimed, and finished.
+"""The outbox: calls are queued in the transaction that causes them, claimed, and finished.
 
-Sending them is `annotation.crowd.sender`.
+`annotation.crowd.sender` sends them.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import DateTimeField, F, QuerySet, Value
+from django.db.models import DateTimeField, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from annotation import models
@@ -18,8 +18,12 @@ from common.clock import database_now
 from common.waking import wake
 
 SEND_TASK = "crowd_send"
-# Whoever has claimed a call has this long; then it is taken for lost, and others may.
+# A claim lasts this long; then the call counts as lost, and others may claim it.
 CLAIM = timedelta(seconds=45)
+
+
+class CallUnderWayError(RuntimeError):
+    """The call was tried, and may have reached the marketplace: nobody can take it back."""
 
 
 def call_queue(
@@ -36,9 +40,9 @@ def call_queue(
     not_before: datetime | None = None,
     **details: Any,
 ) -> None:
-    """Queue a call; one with the same key is there once. Details never say who a worker is.
+    """Queue a call, once for each key. Its details never identify a worker.
 
-    A later call of the same lane takes the place of those that wait.
+    A later call of the same lane replaces those that wait.
     """
     call = models.OutboxCall(
         campaign=campaign,
@@ -56,7 +60,7 @@ def call_queue(
         call.next_try_at = not_before
     if lane:
         if models.OutboxCall.objects.filter(key=key).exists():
-            # Queued before: what came later in its lane stands.
+            # It was queued before, and a later call of its lane may have replaced it.
             return
         models.OutboxCall.objects.filter(lane=lane, status=CallStatus.WAITING).update(
             status=CallStatus.DROPPED, next_try_at=None
@@ -65,8 +69,59 @@ def call_queue(
     wake(SEND_TASK)
 
 
+def hit_calls_queue(
+    *, campaign: models.Campaign, operation: Operation, hits: Sequence[models.Hit]
+) -> None:
+    """Queue the same call for many HITs at once."""
+    models.OutboxCall.objects.bulk_create(
+        [
+            models.OutboxCall(
+                campaign=campaign,
+                operation=operation,
+                key=_hit_key(operation, hit),
+                hit=hit,
+                stage=hit.stage,
+            )
+            for hit in hits
+        ],
+        ignore_conflicts=True,
+    )
+    if hits:
+        wake(SEND_TASK)
+
+
+def creations_cancel(*, hits: Sequence[models.Hit]) -> set[int]:
+    """Drop the calls that would create these HITs, and return the HITs that will never exist.
+
+    A call that was tried may have arrived, unless the marketplace has refused it.
+    """
+    unsent = list(
+        models.OutboxCall.objects.filter(
+            Q(status=CallStatus.WAITING, attempts=0) | Q(status=CallStatus.FAILED),
+            key__in=[_hit_key(Operation.CREATE_HIT, hit) for hit in hits],
+        ).select_for_update(skip_locked=True)
+    )
+    models.OutboxCall.objects.filter(pk__in=[call.pk for call in unsent]).update(
+        status=CallStatus.DROPPED, next_try_at=None
+    )
+    return {call.hit_id for call in unsent if call.hit_id is not None}
+
+
+def call_cancel(*, call: models.OutboxCall) -> None:
+    """Drop a locked call that never reached the marketplace, or was refused (CallUnderWayError)."""
+    if call.status == CallStatus.WAITING and call.attempts:
+        raise CallUnderWayError(f"{call.key} is being sent")
+    if call.status in (CallStatus.WAITING, CallStatus.FAILED):
+        call.status, call.next_try_at = CallStatus.DROPPED, None
+        call.save(update_fields=["status", "next_try_at"])
+
+
+def _hit_key(operation: Operation, hit: models.Hit) -> str:
+    return f"{operation.value}/{hit.pk}"
+
+
 def messages_send(*, worker: int) -> None:
-    """Send the messages now that waited until a worker can be written to."""
+    """Send the messages that waited until we may write to a worker."""
     waiting = models.OutboxCall.objects.filter(
         worker=worker, operation=Operation.MESSAGE, status=CallStatus.WAITING, attempts=0
     )
@@ -120,14 +175,14 @@ def call_postpone(*, call: models.OutboxCall, problem: str, after: timedelta) ->
 
 
 def call_drop(*, call: models.OutboxCall, reason: str) -> None:
-    """Never send a call: there is nobody any more whom it is about."""
+    """Drop a call: the worker it concerns no longer exists."""
     models.OutboxCall.objects.filter(pk=call.pk, status=CallStatus.WAITING).update(
         status=CallStatus.DROPPED, next_try_at=None, last_error=reason
     )
 
 
 def call_fail(*, call: models.OutboxCall, problem: str) -> None:
-    """Give a call up: the marketplace says no, and somebody has to look."""
+    """Give up a call: the marketplace has refused it, and somebody has to look."""
     models.OutboxCall.objects.filter(pk=call.pk, status=CallStatus.WAITING).update(
         status=CallStatus.FAILED, next_try_at=None, last_error=problem
     )
@@ -135,7 +190,7 @@ def call_fail(*, call: models.OutboxCall, problem: str) -> None:
 
 @transaction.atomic
 def call_finish(*, call: models.OutboxCall, apply: Callable[[], str]) -> None:
-    """Note that the marketplace has carried a call out, together with what follows from that.
+    """Record that the marketplace has carried out a call, together with the consequences.
 
     `apply` returns a problem in words if somebody has to look at it, or nothing.
     """
@@ -171,7 +226,7 @@ def _still_ours(call: models.OutboxCall) -> QuerySet[models.OutboxCall]:
 
 def _settle_lane(call: models.OutboxCall, now: datetime) -> bool:
     """Tell whether calls that this one took the place of were tried, and tell it only once."""
-    # By the worker, too: of that there is an index.
+    # By worker as well, for which there is an index.
     tried = models.OutboxCall.objects.filter(
         worker=call.worker_id,
         lane=call.lane,

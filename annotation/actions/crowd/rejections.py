@@ -1,10 +1,10 @@
-"""Rejecting an assignment that is not paid yet, for a reason that the worker is told."""
+"""Rejecting an assignment that is not paid yet, for a reason that the worker reads."""
 
 from django.db import transaction
 
 from annotation import models
+from annotation.actions.crowd.hits import hit_lock
 from annotation.actions.crowd.outbox import call_queue
-from annotation.actions.crowd.payments import hit_lock
 from annotation.models import AssignmentStatus, CallStatus, Operation
 
 
@@ -19,7 +19,7 @@ def assignment_reject(*, assignment: models.Assignment, reason: str) -> None:
     Its judgments stay: whether they count is a matter of trust, not of money.
     """
     if not reason.strip():
-        raise RejectionRefusedError("a rejection needs a reason, which the worker is told")
+        raise RejectionRefusedError("a rejection needs a reason; the worker reads it")
     # In the order in which they are locked when the marketplace has answered.
     approvals = list(
         models.OutboxCall.objects.select_for_update().filter(
@@ -29,11 +29,11 @@ def assignment_reject(*, assignment: models.Assignment, reason: str) -> None:
     hit = hit_lock(assignment.hit)
     assignment = models.Assignment.objects.select_for_update().get(pk=assignment.pk)
     if assignment.status != AssignmentStatus.SUBMITTED:
-        raise RejectionRefusedError(f"it is {assignment.status} already")
+        raise RejectionRefusedError(f"it is already {assignment.status}")
     for call in approvals:
-        # Once somebody has tried, the marketplace may have paid without our hearing of it.
+        # Once the call was tried, the marketplace may have paid without our knowing.
         if call.status == CallStatus.DONE or (call.status == CallStatus.WAITING and call.attempts):
-            raise RejectionRefusedError("its payment is under way")
+            raise RejectionRefusedError("it is already being paid")
     models.OutboxCall.objects.filter(
         pk__in=[call.pk for call in approvals], status=CallStatus.WAITING
     ).update(status=CallStatus.DROPPED, next_try_at=None)

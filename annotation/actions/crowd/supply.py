@@ -1,27 +1,24 @@
-"""Supply: publishing as many HITs as open questions justify, and taking back what is too many.
+"""Supply: publishing as many HITs as open questions justify, and taking back surplus ones.
 
-Only rows are written here: HITs, and calls in the outbox that make them true on the marketplace.
+Only rows are written here: HITs, and the calls in the outbox that publish and take them back.
 """
 
 import shlex
 from collections.abc import Collection, Sequence
-from datetime import datetime
 
 import msgspec
 from django.db import transaction
-from django.db.models import Q
 
 from annotation import models
-from annotation.actions.crowd.outbox import SEND_TASK
+from annotation.actions.crowd.hits import hit_planned, hits_publish, hits_take_back
 from annotation.actions.crowd.terms import TermsByTask, terms_now
-from annotation.models import CallStatus, HitStatus, Operation, SittingKind, SupplyStatus
+from annotation.models import HitStatus, SittingKind, SupplyStatus
 from annotation.pipeline.crowd.money import campaign_fees, hit_cost
 from annotation.pipeline.crowd.supply import Change, Demand, plan_supply, plan_tests
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
 from annotation.selectors.crowd.money import campaign_spent
 from annotation.selectors.crowd.supply import (
-    LIVE,
     WaitingHit,
     cents_coming_back,
     demand_ceiling,
@@ -29,15 +26,14 @@ from annotation.selectors.crowd.supply import (
     questions_waiting,
 )
 from common.clock import database_now
-from common.waking import wake
 
 
 class SupplyError(ValueError):
-    """The supply cannot be changed so."""
+    """The supply cannot be changed like this."""
 
 
 class _Plan(msgspec.Struct):
-    """What one round of planning goes by, and what it comes to."""
+    """The input and the result of one round of planning."""
 
     campaign: models.Campaign
     settings: Settings
@@ -53,14 +49,14 @@ def supply_set(
 ) -> dict[Stage, Change]:
     """Let stages run, pause or drain, and return what that changed at once.
 
-    What a worker has accepted goes on in any case.
+    Workers can always finish what they have accepted.
     """
     rows = _lock(campaign)
     wanted = [row for row in rows if Stage(row.stage) in stages]
     if not wanted:
         raise SupplyError(
-            f"campaign {campaign.name!r} is not launched: "
-            f"`manage.py campaign_launch --campaign {shlex.quote(campaign.name)}` does that"
+            f"campaign {campaign.name!r} is not launched; launch it with "
+            f"`manage.py campaign_launch --campaign {shlex.quote(campaign.name)}`"
         )
     now = database_now()
     models.StageSupply.objects.filter(
@@ -73,9 +69,9 @@ def supply_set(
 def hits_plan(*, campaign: models.Campaign) -> dict[Stage, Change]:
     """Publish and take back HITs of a launched campaign until supply is what it should be.
 
-    Planners of a campaign come one after the other. What is promised is read under their lock and
-    grows only here (and by bonuses, which people decide on): so the budgets hold. However large
-    the corpus is, it takes the same few statements.
+    A lock makes planners of a campaign take turns. The money promised is read under it and grows
+    only here (and by bonuses, which people decide on), so the budgets hold. The number of
+    statements does not grow with the corpus.
     """
     status = {Stage(row.stage): SupplyStatus(row.status) for row in _lock(campaign)}
     if not status:
@@ -91,12 +87,12 @@ def hits_plan(*, campaign: models.Campaign) -> dict[Stage, Change]:
     plan.take_back = [hit for hit in waiting if _is_outdated(hit, plan)]
     waiting = [hit for hit in waiting if not _is_outdated(hit, plan)]
     if left < 0:
-        # Taken back already, or about to be: nothing more has to go for that. Nothing is added.
+        # Count what is being taken back already: no more has to go for it. Nothing is added.
         left = min(0, left + cents_coming_back(campaign) + _cents(plan.take_back))
     left = _plan_tests(plan, [hit for hit in waiting if hit.kind == SittingKind.TEST], left)
     changes = _plan_work(plan, [hit for hit in waiting if hit.kind == SittingKind.WORK], left)
-    _publish(plan.publish, campaign)
-    _take_back(plan.take_back, campaign, now)
+    hits_publish(campaign=campaign, hits=plan.publish)
+    hits_take_back(campaign=campaign, hits=plan.take_back, now=now)
     return changes
 
 
@@ -107,7 +103,7 @@ def _lock(campaign: models.Campaign) -> list[models.StageSupply]:
 
 
 def _is_outdated(hit: WaitingHit, plan: _Plan) -> bool:
-    """Tell whether a HIT says or pays what is no longer so, and another would take its place."""
+    """Tell whether a HIT has outdated terms, so that another should replace it."""
     if plan.status.get(hit.stage) is SupplyStatus.DRAINING:
         return False
     current = plan.terms.get((hit.stage, hit.kind))
@@ -131,11 +127,12 @@ def _plan_tests(plan: _Plan, waiting: Sequence[WaitingHit], left: int) -> int:
         if plan.status.get(stage) is SupplyStatus.RUNNING
         and (stage, SittingKind.TEST) in plan.terms
     }
-    # One of each stage before a second of any, should the money not be enough for all.
+    # One of each stage before a second of any, in case the money is not enough for all.
     stages = [stage for turn in range(tries) for stage in missing if turn < missing[stage]]
     cost = hit_cost(plan.settings.crowd.test_price_cents, campaign_fees(plan.settings))
     for stage, places in zip(stages, plan_tests(len(stages), left, cost), strict=False):
-        plan.publish.append(_hit(plan.terms[stage, SittingKind.TEST], places))
+        test = plan.terms[stage, SittingKind.TEST]
+        plan.publish.append(hit_planned(terms=test, places=places))
         left -= places * cost
     return left
 
@@ -155,8 +152,8 @@ def _plan_work(plan: _Plan, waiting: Sequence[WaitingHit], left: int) -> dict[St
     changes = plan_supply(demands, left, plan.settings)
     for stage, change in changes.items():
         terms = plan.terms[stage, SittingKind.WORK]
-        plan.publish += [_hit(terms, places=1) for _ in range(change.publish)]
-        # The newest first, but what the marketplace has not even confirmed last.
+        plan.publish += [hit_planned(terms=terms, places=1) for _ in range(change.publish)]
+        # The newest first, but HITs that the marketplace has not confirmed last.
         hits[stage].sort(key=lambda hit: (hit.status == HitStatus.CREATING, -hit.pk))
         plan.take_back += hits[stage][: change.take_back]
     return changes
@@ -164,82 +161,3 @@ def _plan_work(plan: _Plan, waiting: Sequence[WaitingHit], left: int) -> dict[St
 
 def _cents(hits: Sequence[WaitingHit]) -> int:
     return sum(hit.held_cents for hit in hits)
-
-
-def _hit(terms: models.HitTerms, places: int) -> models.Hit:
-    return models.Hit(
-        campaign_id=terms.campaign_id,
-        stage=terms.stage,
-        kind=terms.kind,
-        terms=terms,
-        places=places,
-        held_cents=terms.cost_cents * places,
-    )
-
-
-def _publish(hits: Sequence[models.Hit], campaign: models.Campaign) -> None:
-    if not hits:
-        return
-    models.Hit.objects.bulk_create(hits)
-    _queue(campaign, Operation.CREATE_HIT, hits)
-
-
-def _take_back(hits: Sequence[WaitingHit], campaign: models.Campaign, now: datetime) -> None:
-    """Take HITs back that nobody has, and tests with places left: who has a place keeps it."""
-    if not hits:
-        return
-    # What somebody is changing at this moment, as a worker accepts it, is left for the next time:
-    # whoever holds that row may want ours.
-    rows = list(
-        models.Hit.objects.filter(
-            pk__in=[hit.pk for hit in hits], status__in=LIVE, is_free=True
-        ).select_for_update(skip_locked=True)
-    )
-    # One that the marketplace has never been asked for need not be taken back from there.
-    unsent = _calls_cancel([row for row in rows if row.status == HitStatus.CREATING])
-    models.Hit.objects.filter(pk__in=unsent).update(
-        status=HitStatus.CLOSED, is_free=False, held_cents=0, look_at=None, closed_at=now
-    )
-    sent = [row for row in rows if row.pk not in unsent]
-    models.Hit.objects.filter(pk__in=[row.pk for row in sent]).update(status=HitStatus.CLOSING)
-    _queue(campaign, Operation.EXPIRE_HIT, sent)
-
-
-def _calls_cancel(hits: Sequence[models.Hit]) -> set[int]:
-    """Drop the calls that would create these HITs and return the HITs that will not be there.
-
-    A call that was tried may have arrived, unless the marketplace has said no to it.
-    """
-    unsent = list(
-        models.OutboxCall.objects.filter(
-            Q(status=CallStatus.WAITING, attempts=0) | Q(status=CallStatus.FAILED),
-            key__in=[_key(Operation.CREATE_HIT, hit) for hit in hits],
-        ).select_for_update(skip_locked=True)
-    )
-    models.OutboxCall.objects.filter(pk__in=[call.pk for call in unsent]).update(
-        status=CallStatus.DROPPED, next_try_at=None
-    )
-    return {call.hit_id for call in unsent if call.hit_id is not None}
-
-
-def _queue(campaign: models.Campaign, operation: Operation, hits: Sequence[models.Hit]) -> None:
-    """Queue the same call for many HITs at once."""
-    models.OutboxCall.objects.bulk_create(
-        [
-            models.OutboxCall(
-                campaign=campaign,
-                operation=operation,
-                key=_key(operation, hit),
-                hit=hit,
-                stage=hit.stage,
-            )
-            for hit in hits
-        ],
-        ignore_conflicts=True,
-    )
-    if hits:
-        wake(SEND_TASK)
-
-
-def _key(operation: Operation, hit: models.Hit) -> str:
-    return f"{operation.value}/{hit.pk}"

@@ -1,4 +1,4 @@
-"""The terms of a campaign's HITs, kept as rows: the same terms, the same row."""
+"""The terms of a campaign's HITs, one row for each set of terms."""
 
 from collections.abc import Mapping
 
@@ -15,11 +15,6 @@ from annotation.selectors.work.arrivals import is_proof_required
 from annotation.selectors.work.guides import guide_read, guides_current
 
 TermsByTask = dict[tuple[Stage, SittingKind], models.HitTerms]
-
-
-def terms_of(*, campaign: models.Campaign, stage: Stage, kind: SittingKind) -> models.HitTerms:
-    """Return the terms of a stage's HITs as they are now."""
-    return terms_now(campaign=campaign, settings=campaign.settings)[stage, kind]
 
 
 def terms_now(*, campaign: models.Campaign, settings: Settings) -> TermsByTask:

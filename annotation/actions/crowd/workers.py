@@ -1,4 +1,4 @@
-"""Workers."""
+"""Making workers known, and erasing them."""
 
 from django.db import transaction
 from django.db.models import Q
@@ -9,7 +9,7 @@ from annotation.actions.work.leases import sittings_lapse
 from annotation.models import CallStatus, Operation
 
 ERASED = "erased-"
-# Names that the platform does not give; nobody can claim to be one of these.
+# The marketplace gives no such names, so nobody can claim to be one of these.
 OWN_NAMES = ("simulated-", ERASED)
 
 
@@ -34,8 +34,8 @@ def worker_ensure(*, name: str) -> models.Worker:
 def worker_erase(*, worker: models.Worker) -> str:
     """Forget who a worker is and what they wrote; return their pseudonym.
 
-    Their judgments stay, under that pseudonym. What they were at goes back to others; what they
-    have handed in is still confirmed and paid: the marketplace knows to whom.
+    Their judgments stay, under that pseudonym. Questions they were working on go to others. Work
+    they have submitted is still confirmed and paid: the marketplace knows who they are.
     """
     sittings = models.Sitting.objects.filter(worker=worker)
     # All of them before any of their questions, in the order that all lock in.
@@ -49,7 +49,7 @@ def worker_erase(*, worker: models.Worker) -> str:
     )
     models.Appeal.objects.filter(standing__worker=worker, decided_at=None).update(decided_at=Now())
     calls = models.OutboxCall.objects.filter(worker=worker)
-    # What was going to be told them, and told of them, has nobody to go to.
+    # Calls to them and about them have no recipient any more.
     calls.filter(
         operation__in=[Operation.MESSAGE, Operation.QUALIFY], status=CallStatus.WAITING
     ).update(status=CallStatus.DROPPED, next_try_at=None)
@@ -58,7 +58,7 @@ def worker_erase(*, worker: models.Worker) -> str:
     of_worker = Q(worker=worker) | Q(assignment__worker=worker)
     of_theirs = models.OutboxCall.objects.filter(of_worker)
     of_theirs.exclude(last_error="").update(last_error="")
-    # A researcher's words to them, once they have been sent.
+    # Researchers' messages to them, once they have been sent.
     over = [CallStatus.DONE, CallStatus.DROPPED]
     of_theirs.filter(status__in=over).update(details="{}")
     models.Assignment.objects.filter(worker=worker).exclude(reason="").update(reason="")

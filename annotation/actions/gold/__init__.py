@@ -1,0 +1,1 @@
+"""Gold questions: importing, making, exporting and retiring them."""

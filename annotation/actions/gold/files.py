@@ -25,9 +25,9 @@ IMAGES_AT_ONCE = 100
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """How many were added, how many were there already, and how many are bad.
+    """How many were added, how many already existed, and how many are bad.
 
-    `problems` says what is wrong with the first of these.
+    `problems` explains what is wrong with the first of these.
     """
 
     added: int
@@ -43,9 +43,9 @@ def gold_import(
     skip_bad: bool = False,
     dry_run: bool = False,
 ) -> Imported:
-    """Take in the questions of a file: all, or with `skip_bad` those that are good.
+    """Store the questions of a file: all, or with `skip_bad` only the good ones.
 
-    The file is read to its end before the transaction: nobody is to wait for it to be parsed.
+    The whole file is read before the transaction: nobody should wait while it is parsed.
     """
     problems = Problems()
     read = list(_good(lines, problems))
@@ -93,9 +93,9 @@ def gold_import_release(
     dry_run: bool = False,
     done: Callable[[], None] = lambda: None,
 ) -> Imported:
-    """Make gold questions of a release, about those of its images that are ours.
+    """Make gold questions from a release, about those of its images that we have.
 
-    It is bad if one of them is another image here than there. `done` is called after each image.
+    It is a problem if one of them is a different image here. `done` is called after each image.
     The questions are made before the transaction, which only stores them.
     """
     problems = Problems()

@@ -1,4 +1,4 @@
-"""Gold questions: taking them in, making them of what is sure, retiring them."""
+"""Gold questions: storing them, making them from sure chains, retiring them."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """How many were added and how many were there already, retired ones too."""
+    """How many were added and how many already existed, retired ones included."""
 
     added: int = 0
     known: int = 0
@@ -67,7 +67,7 @@ class Stored(msgspec.Struct, frozen=True):
 def gold_store(*, campaign: models.Campaign, golds: Iterable[Gold]) -> Stored:
     """Store gold questions; those that make no sense for their image are refused.
 
-    Again the same question: it is there once. One that was retired stays so.
+    Each question is stored once. A retired one stays retired.
     """
     stored = Stored()
     for batch in batches(golds, STORED_AT_ONCE):
@@ -116,7 +116,7 @@ def _problem(gold: Gold, image: models.Image | None, answer: str | None) -> str 
     if image.withdrawn_at is not None:
         return f"image {gold.image!r} was withdrawn"
     if answer not in (None, gold.answer):
-        return f"the same question is there already, with the answer {answer!r}"
+        return f"the same question already exists, with the answer {answer!r}"
     return gold_problem(gold, image.stored_state.state)
 
 
@@ -156,12 +156,12 @@ def gold_make(
     lot: str = "",
     done: Callable[[], None] = lambda: None,
 ) -> Counts:
-    """Make gold questions of what is sure; return how many of each stage and answer.
+    """Make gold questions from sure chains; return how many of each stage and answer.
 
-    Of chains that came with an accepted import, that a reviewer settled or on which all agree; or
-    of the answer key. Images come by lot, the same ones for the same `lot`, until each answer has
-    `most_per_answer` in use, or `most_images` were looked at. Of an image each answer has at most
-    `per_image` in use: another takes the place of one that was retired. Again: nothing is added.
+    Sure chains came with an accepted import, were settled by a reviewer, or are unanimous; or the
+    answer key is used. Images are drawn at random, the same ones for the same `lot`, until each
+    answer has `most_per_answer` in use, or `most_images` were looked at. Each image has at most
+    `per_image` in use for each answer; others replace retired ones. Repeating it adds nothing.
     `done` is called after each image.
     """
     making = Making(campaign, tuple(stages), most_per_answer, per_image, lot)

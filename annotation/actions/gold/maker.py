@@ -33,7 +33,7 @@ class Making:
         self.stages = stages
         self.settings: Settings = campaign.settings
         self.per_image = per_image
-        # The rules are public: who knew the seed could tell the questions.
+        # The rules are public: somebody who knew the seed could predict the questions.
         self.seed = salted_hmac("annotation.gold", str(campaign.pk)).hexdigest()
         self.random = Random(f"{self.seed}/{lot}")
         self.added: Counts = {stage: {} for stage in stages}

@@ -1,4 +1,4 @@
-"""Keeping gold questions good and many: by what their answers say of them."""
+"""Keeping gold questions good and numerous, by how workers answer them."""
 
 from collections.abc import Collection
 from secrets import token_hex

@@ -1,0 +1,1 @@
+"""Facts and judgments, and the states of images that are folded from them."""

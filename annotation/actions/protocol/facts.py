@@ -38,11 +38,11 @@ from annotation.pipeline.protocol.state import ImageState
 
 
 class AlreadyJudgedError(ValueError):
-    """The worker has answered this question before, and otherwise."""
+    """The worker has already answered this question differently."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """The number a fact got, and whether it counted (None: it is no judgment)."""
+    """The number a fact got, and whether it counted (None: it is not a judgment)."""
 
     number: int
     counted: bool | None = None
@@ -58,18 +58,18 @@ class Outcome(msgspec.Struct, frozen=True):
 def judgments_record(*, image_id: int, judgments: Sequence[Judgment]) -> Outcome:
     """Record judgments on one image, all or none.
 
-    The same judgment again is found, not doubled. A late one is stored and does not count.
+    A repeated judgment is found, not stored twice. A late one is stored but does not count.
     FactRefusedError: an answer makes no sense. AlreadyJudgedError: it contradicts the worker's own.
     """
     return facts_record(bodies={image_id: judgments})[image_id]
 
 
 def doubts_record(*, image_id: int, doubts: Sequence[Doubt]) -> Outcome:
-    """Doubt judgments of the image; a doubt that is there already is not doubled."""
+    """Doubt judgments of the image; a repeated doubt is not stored twice."""
     numbers = {doubt.judgment for doubt in doubts}
     known = models.Fact.objects.filter(image_id=image_id, number__in=numbers, kind="judgment")
     for missing in sorted(numbers - set(known.values_list("number", flat=True))):
-        raise FactRefusedError(f"fact {missing} of this image is no judgment")
+        raise FactRefusedError(f"fact {missing} of this image is not a judgment")
     return facts_record(bodies={image_id: doubts})[image_id]
 
 
@@ -119,7 +119,7 @@ class _Writing:
         self.rows: list[models.Fact] = []
 
     def add(self, body: Body) -> Recorded:
-        """Apply a fact, or find that it is there."""
+        """Apply a fact, or find that it already exists."""
         name = _name(self.image.pk, body)
         earlier = self.known.get(name) if name else None
         if earlier is not None:
@@ -218,6 +218,6 @@ def _same_or_refuse(body: Body, fact: models.Fact) -> Recorded:
     # A doubt is the same whatever its reason.
     if isinstance(body, Judgment) and decode_body(fact.body) != body:
         raise AlreadyJudgedError(
-            f"worker {body.worker} has answered {body.question.key} before, and otherwise"
+            f"worker {body.worker} has already answered {body.question.key} differently"
         )
     return Recorded(number=fact.number, counted=fact.counted)

@@ -1,4 +1,4 @@
-"""Recording what a worker has said: heard always, believed if they are trusted."""
+"""Recording workers' judgments: always stored, and doubted at once if the worker is not trusted."""
 
 from collections.abc import Mapping, Sequence
 
@@ -41,7 +41,7 @@ class Hearing(msgspec.Struct, frozen=True):
 def judgments_hear(*, judgments: ByImage, standing: Standing) -> Hearing:
     """Record what can be recorded: all at once, or in parts if something is refused.
 
-    Judgments of whom we do not trust are doubted before anybody else can look.
+    Judgments of workers we do not trust are doubted before anybody else can see them.
     """
     if not judgments:
         return Hearing()

@@ -39,7 +39,7 @@ def states_save(changes: Sequence[Changed]) -> None:
 
 
 def state_replace(*, image: models.Image, state: ImageState) -> None:
-    """Write a state anew, whatever the tables hold."""
+    """Replace a state, whatever the tables contain."""
     models.Chain.objects.filter(image=image).delete()
     models.Box.objects.filter(image=image).delete()
     models.OpenQuestion.objects.filter(image=image).delete()
@@ -104,7 +104,7 @@ def _boxes_save(changes: Sequence[Changed]) -> None:
 
 
 def _questions_save(changes: Sequence[Changed]) -> None:
-    """Close and open questions; those that stay learn what has changed about their image."""
+    """Close and open questions, and update those that stay with their image's changes."""
     rows: list[models.OpenQuestion] = []
     gone = Q()
     for change in changes:
@@ -130,7 +130,7 @@ def _numbered(image_id: int, numbers: set[int]) -> Q:
 
 @transaction.atomic
 def state_rebuild(*, image_id: int) -> None:
-    """Fold an image's facts anew and store the result."""
+    """Fold an image's facts again and store the result."""
     models.StoredState.objects.select_for_update().get(pk=image_id)
     image = models.Image.objects.get(pk=image_id)
     state_replace(image=image, state=image_fold(image, settings_by_id()))

@@ -1,0 +1,1 @@
+"""Writing a campaign's finished images as a dataset."""

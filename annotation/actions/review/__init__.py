@@ -1,0 +1,1 @@
+"""Reviewers' decisions, and the doubts that lead to them."""

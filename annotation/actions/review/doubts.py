@@ -24,7 +24,7 @@ def doubts_raise(*, most: int = 500) -> int:
         try:
             raised += _raise(image_id, rows)
         except Exception:
-            # Whatever is wrong with one image must not keep the others' doubts back.
+            # A problem with one image must not hold back the doubts of others.
             log.exception("doubts of image %s could not be raised", image_id)
     return raised
 

@@ -1,0 +1,1 @@
+"""Workers' standing, appeals against it, and the checks of drawn boxes."""

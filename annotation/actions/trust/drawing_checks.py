@@ -11,13 +11,11 @@ from annotation.pipeline.trust.drawing_checks import drawing_checks
 from annotation.pipeline.trust.standing import Checked, Event
 from annotation.selectors.trust.standing import drawing_key, drawings_of
 
-# Judgments of these can tell something of a drawing.
-
 
 def drawings_check(*, campaign: models.Campaign, hearing: Hearing) -> None:
-    """Note for drawers what has become known of their drawings by these judgments.
+    """Record for drawers whether these judgments show their drawings right or wrong.
 
-    Each drawing is checked once. The word of whom we do not trust says nothing of others.
+    Each drawing is checked once. Judgments of workers we do not trust check nobody.
     """
     touched: dict[int, set[int]] = defaultdict(set)
     for one in hearing.heard:

@@ -193,13 +193,13 @@ def _doubts_plan(
         wake("crowd_sweep")
 
 
-# A researcher's word
+# Decisions of researchers
 
 
 def trust_revoke(
     *, campaign: models.Campaign, worker: models.Worker, stage: Stage, reason: str, by: str
 ) -> Standing:
-    """End a worker's trust at a stage; `reason` is told to the worker."""
+    """End a worker's trust at a stage; the worker reads `reason`."""
     events = {f"revoked/{uuid.uuid4().hex}": Revoked(reason=reason)}
     return trust_notes(campaign=campaign, worker=worker, stage=stage, events=events, by=by)
 
@@ -226,9 +226,11 @@ def appeal_make(*, standing: models.WorkerStanding, words: str) -> models.Appeal
     """Take a worker's appeal against losing trust; one at a time."""
     row = models.WorkerStanding.objects.select_for_update().get(pk=standing.pk)
     if row.trust != Trust.REVOKED:
-        raise AppealRefusedError("You may work on this task: there is nothing to appeal against.")
+        raise AppealRefusedError(
+            "You can work on this task, so there is nothing to appeal against."
+        )
     if row.appeals.filter(decided_at=None).exists():
-        raise AppealRefusedError("You have appealed already. Somebody will look at it.")
+        raise AppealRefusedError("You have already appealed. Somebody will look at it.")
     return models.Appeal.objects.create(standing=row, words=words)
 
 
@@ -239,7 +241,7 @@ def appeal_decide(
     """Answer an appeal, once; the worker is told."""
     appeal = models.Appeal.objects.select_for_update().get(pk=appeal.pk)
     if appeal.decided_at is not None:
-        raise AppealRefusedError("Somebody has answered this appeal already.")
+        raise AppealRefusedError("Somebody has already answered this appeal.")
     row = appeal.standing
     models.Appeal.objects.filter(pk=appeal.pk).update(
         decided_at=Now(), reinstated=reinstate, reply=reply

@@ -1,0 +1,1 @@
+"""Sittings: leases, answers, their confirmation, recovery, guides, and starved questions."""

@@ -1,4 +1,4 @@
-"""Answers: saved as they are given, and handed in all together."""
+"""Answers: saved as they are given, and submitted all together."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -45,9 +45,7 @@ FINISHED_FIELDS = [
     *("status", "digest", "finished_at", "until", "milliseconds"),
     *("right", "asked", "needed"),
 ]
-TIME_IS_UP = (
-    "The time for these questions is up and they went back. Load the page again to get new ones."
-)
+TIME_IS_UP = "Your time for these questions is up. Load the page again to get new ones."
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -72,7 +70,7 @@ def draft_save(
         sitting, now = _at_work(claim, sitting_id, alone=alone)
         if sitting.status == SittingStatus.FINISHED:
             raise SittingRefusedError(
-                Trouble.FINISHED, "The answers have been handed in; they cannot be changed."
+                Trouble.FINISHED, "The answers have been submitted and can no longer be changed."
             )
         question = _question(sitting, number)
         if sitting.kind == SittingKind.TEST:
@@ -106,7 +104,7 @@ def _at_work(
 ) -> tuple[models.Sitting, datetime]:
     """Lock and return the sitting that somebody is at; it may be finished.
 
-    A page that was left open may hold one that has lapsed: it must not answer other questions.
+    A page left open may belong to a lapsed sitting: its answers must not go to other questions.
     """
     sitting = sitting_live(claim, alone=alone)
     now = database_now()
@@ -175,7 +173,8 @@ def _test_answer(
 
 def _answered(number: int) -> SittingRefusedError:
     return SittingRefusedError(
-        Trouble.ANSWERED, f"Question {number} has its answer; in a test the first one stands."
+        Trouble.ANSWERED,
+        f"Question {number} is already answered; in a test the first answer counts.",
     )
 
 
@@ -186,7 +185,7 @@ def _answered(number: int) -> SittingRefusedError:
 def sitting_finish(
     *, claim: Claim, answers: Mapping[int, Answer], sitting_id: int = 0
 ) -> models.Sitting:
-    """Hand in all answers. The first time stands; the same again changes nothing.
+    """Submit all answers. Only the first time counts; repeating it changes nothing.
 
     No judgment is recorded: the platform has to confirm the assignment first.
     """
@@ -195,13 +194,13 @@ def sitting_finish(
     if sitting.status == SittingStatus.FINISHED:
         if sitting.digest != digest:
             raise SittingRefusedError(
-                Trouble.FINISHED, "Other answers have been handed in already; those stand."
+                Trouble.FINISHED, "Other answers have already been submitted; those count."
             )
         return sitting
     questions = sitting_questions(sitting)
     _check_numbers(sitting, questions, answers)
     _finish(sitting, questions, answers, now)
-    # Afterwards: who holds a sitting must not wait for a HIT, as others wait the other way round.
+    # Only now: others lock a HIT and then its sitting, so the reverse could deadlock.
     transaction.on_commit(lambda: hit_look_soon(hit_id=sitting.hit_id))
     return sitting
 
@@ -212,10 +211,10 @@ def answers_put(*, sitting: models.Sitting, answers: Mapping[int, Answer], now: 
     questions = list(
         sitting.questions.filter(image__in=images).select_related("image").order_by("number")
     )
-    # All of them, as from the page: who could leave some out would choose what is checked.
+    # All of them, as from the page: somebody who could leave some out would choose the checks.
     _check_numbers(sitting, questions, answers)
     if not questions:
-        raise SittingRefusedError(Trouble.BAD_REQUEST, "The sitting has no questions any more.")
+        raise SittingRefusedError(Trouble.BAD_REQUEST, "This sitting has no questions left.")
     _finish(sitting, questions, answers, now)
 
 

@@ -1,4 +1,4 @@
-"""Answers become judgments when the platform has confirmed the assignment.
+"""Answers become judgments when the marketplace has confirmed the assignment.
 
 Every step finds what was done before: a confirmation may come twice, from two processes at once,
 or after a crash in the middle.
@@ -35,10 +35,7 @@ from common.waking import wake
 
 log = logging.getLogger(__name__)
 
-NO_ANSWERS = (
-    "We have received no answers with this assignment that belong to it. If you did answer, "
-    "please write to us."
-)
+NO_ANSWERS = "We received no answers for this assignment. If you did answer, please write to us."
 
 
 class NotFinishedError(ValueError):
@@ -64,7 +61,7 @@ class Confirmed(msgspec.Struct, frozen=True):
 
 
 def assignment_confirm(*, hit: models.Hit, submitted: Submitted) -> models.Assignment:
-    """Take note that the platform has this assignment from this worker, and pay or refuse it.
+    """Record that this worker has submitted this assignment, and pay or reject it.
 
     Notification and polling both lead here. What was answered is recorded; what came late is
     stored and paid all the same. Only an assignment without any answers is rejected.
@@ -84,7 +81,7 @@ def assignment_confirm(*, hit: models.Hit, submitted: Submitted) -> models.Assig
 
 
 def _assignment_find(hit: models.Hit, submitted: Submitted) -> models.Assignment | None:
-    """Return the assignment if it was confirmed before; whose it was may be forgotten by now."""
+    """Return the assignment if it was confirmed before, even if its worker was erased since."""
     return (
         hit.assignments.select_related("worker", "sitting")
         .filter(proof=_proof(hit, submitted))
@@ -123,7 +120,7 @@ def _sitting_find(hit: models.Hit, submitted: Submitted) -> models.Sitting | Non
 
 @transaction.atomic
 def _sitting_prove(sitting: models.Sitting, submitted: Submitted) -> None:
-    """Note whose sitting it is, now that the platform has said so, and what they agreed to."""
+    """Record the confirmed worker of a sitting, and the consent they gave."""
     if sitting.worker is None:
         sitting.worker = worker_ensure(name=submitted.worker)
     if sitting.agreed_id is not None:
@@ -136,7 +133,7 @@ def _sitting_prove(sitting: models.Sitting, submitted: Submitted) -> None:
 
 
 def _worker_find(hit: models.Hit, submitted: Submitted) -> models.Worker:
-    """Return whose assignment without answers this is; who was erased since stays erased."""
+    """Return the worker of an assignment without answers; an erased one stays erased."""
     sittings = models.Sitting.objects.select_related("worker")
     sitting = sittings.filter(proof=_proof(hit, submitted), worker__isnull=False).first()
     return sitting.known_worker if sitting else worker_ensure(name=submitted.worker)
@@ -146,7 +143,7 @@ def _worker_find(hit: models.Hit, submitted: Submitted) -> models.Worker:
 def _assignment_note(
     hit: models.Hit, submitted: Submitted, sitting: models.Sitting | None
 ) -> models.Assignment:
-    """Write the assignment down, once, and queue what becomes of it."""
+    """Record the assignment, once, and queue its approval or rejection."""
     # The HIT's row is the lock: of two confirmations the second finds what the first has noted.
     hit = models.Hit.objects.select_for_update().get(pk=hit.pk)
     known = _assignment_find(hit, submitted)
@@ -196,10 +193,10 @@ def _decide(hit: models.Hit, assignment: models.Assignment) -> None:
 
 @transaction.atomic
 def test_confirm(*, sitting: models.Sitting) -> Standing:
-    """Note how a finished test went; who passes can begin."""
+    """Record how a finished test went; a worker who passes can begin."""
     score = sitting_score(sitting)
     if sitting.kind != SittingKind.TEST or score is None:
-        raise NotFinishedError(f"sitting {sitting.pk} is no finished test")
+        raise NotFinishedError(f"sitting {sitting.pk} is not a finished test")
     finished = FinishedTest(right=score.right, asked=score.asked, needed=score.needed)
     standing = trust_notes(
         campaign=sitting.campaign,
@@ -244,7 +241,7 @@ def sitting_confirm(*, sitting: models.Sitting) -> Confirmed:
     such as one on an image that was withdrawn, does not keep the others from it.
     """
     if sitting.kind != SittingKind.WORK or sitting.status != SittingStatus.FINISHED:
-        raise NotFinishedError(f"sitting {sitting.pk} is no finished work")
+        raise NotFinishedError(f"sitting {sitting.pk} is not finished work")
     standing = _checks_note(sitting)
     hearing = judgments_hear(judgments=_judgments(sitting), standing=standing)
     drawings_check(campaign=sitting.campaign, hearing=hearing)
@@ -259,7 +256,7 @@ def sitting_confirm(*, sitting: models.Sitting) -> Confirmed:
 
 
 def _checks_note(sitting: models.Sitting) -> Standing:
-    """Hold the answers to gold questions against what is known; return the standing."""
+    """Grade the answers to gold questions; return the worker's standing."""
     stage = Stage(sitting.stage)
     rows = list(
         sitting.questions.select_related("gold")

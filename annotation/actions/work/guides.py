@@ -27,10 +27,10 @@ from annotation.selectors.work.guides import (
 
 
 class GuideChangedError(ValueError):
-    """Somebody else has saved a newer version meanwhile: `row`."""
+    """Somebody else has saved a newer version in the meantime: `row`."""
 
     def __init__(self, row: models.Guide) -> None:
-        super().__init__(f"version {row.version} was saved meanwhile")
+        super().__init__(f"version {row.version} was saved in the meantime")
         self.row = row
 
 
@@ -63,7 +63,7 @@ def guides_save_all(
 ) -> list[SavedGuide]:
     """Save the texts of several topics, all or none.
 
-    They are read and checked before the transaction: nobody is to wait for a text to be parsed.
+    They are read and checked before the transaction: nobody should wait while a text is parsed.
     """
     guides_check(campaign=campaign, sources=sources)
     return _store(campaign, sources, seen or {})
@@ -116,7 +116,7 @@ def guides_check(*, campaign: models.Campaign, sources: Mapping[str, str]) -> No
                 guides[stage] = campaign_guide(source, stage)
             else:
                 known = ", ".join(TOPICS)
-                problems.append(f"{guide_file(topic)}: there is no such topic; there are: {known}")
+                problems.append(f"{guide_file(topic)}: there is no such topic; there are {known}")
         except GuideError as error:
             problems += error.problems
     names = {lesson.image for guide in guides.values() for _, lesson in guide.lessons()}

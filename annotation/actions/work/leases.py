@@ -34,7 +34,7 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
     stage = Stage(sitting.stage)
     settings = sitting.campaign.settings
     size = settings.questions_per_hit[stage]
-    # The rules are public: what comes by lot needs a secret.
+    # The rules are public, so random choices need a secret.
     seed = salted_hmac("chainbox.mixing", str(sitting.pk), algorithm="sha256").hexdigest()
     checks = checks_wanted(stage, trust, size, settings.crowd, seed)
     gold = gold_for(sitting.campaign, stage, sitting.known_worker, checks, seed) if checks else []

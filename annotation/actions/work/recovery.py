@@ -1,4 +1,4 @@
-"""Answers that reached the marketplace and not us: its form holds them too."""
+"""Answers that reached the marketplace but not us: its form contains them too."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -34,13 +34,13 @@ def sitting_recover(
 ) -> models.Sitting | None:
     """Finish a sitting with the answers of the marketplace's form; None if they do not fit.
 
-    Only what the worker's own page could have handed in is taken, and what was handed in to us
-    stands.
+    Only answers that the worker's own page could have submitted are taken, and answers already
+    submitted to us take precedence.
     """
     number = fields.get("sitting", "")
     if not number.isdecimal() or len(number) > 18:
         return None
-    # Before the sitting is locked: nobody is to wait for a form to be parsed.
+    # Before the sitting is locked: nobody should wait while a form is parsed.
     return _recover(hit, proof, int(number), _answers(fields.get("answers", "")), submitted_at)
 
 

@@ -1,7 +1,7 @@
-"""Opening a sitting, and a worker's consent; `answering` takes it from there.
+"""Opening a sitting, and a worker's consent; `answers` continues from there.
 
-Where the marketplace does not prove that a worker has accepted an assignment, all that a sitting
-stands for is small and short until the platform confirms it, and says nothing about anybody.
+Where the marketplace does not prove that a worker has accepted an assignment, a sitting reserves
+little, for a short time, and stores nothing personal until the marketplace confirms it.
 """
 
 import logging
@@ -66,7 +66,7 @@ class Trouble(StrEnum):
 
 
 class SittingRefusedError(ValueError):
-    """It cannot be; the message says why in words for the worker."""
+    """The sitting is refused; the message explains why to the worker."""
 
     def __init__(self, trouble: Trouble, message: str) -> None:
         super().__init__(message)
@@ -96,8 +96,8 @@ def sitting_open(*, claim: Claim) -> Opened:
             Trouble.CONSENT, "Please read what the study is about and agree to it first."
         )
     _test_begin(claim, arrived)
-    # Two transactions: whoever held on to a sitting that is over, while releasing what others have
-    # kept for too long, would wait for those who do the same, and they for them.
+    # Two transactions: one that kept a finished sitting locked while it released the overdue
+    # sittings of others could deadlock with another that does the same.
     sitting, questions = _again(claim, arrived.now)
     if sitting is None:
         _admit(claim, arrived)
@@ -118,7 +118,7 @@ def _arrive(claim: Claim) -> Arrived:
         raise SittingRefusedError(
             Trouble.BAD_REQUEST,
             "This page does not show that you have accepted the HIT. Open the HIT again from your "
-            "work at the marketplace.",
+            "work on the marketplace.",
         )
     arrived = arrive(claim)
     if arrived is None:
@@ -127,7 +127,7 @@ def _arrive(claim: Claim) -> Arrived:
 
 
 def _test_begin(claim: Claim, arrived: Arrived) -> None:
-    """Note that a worker tries the test; of somebody who may be made up nothing is noted."""
+    """Record that a worker tries the test, unless the worker may be made up."""
     if claim.kind != SittingKind.TEST or arrived.standing.trust is not Trust.NEW:
         return
     if arrived.worker is not None and arrived.is_proven:
@@ -157,7 +157,7 @@ def _again(
         return None, []
     accepted_at = _accepted_at(claim)
     if accepted_at and sitting.accepted_at and accepted_at > sitting.accepted_at:
-        # Given back and accepted again: news of the giving back is not about this sitting.
+        # Returned and accepted again: news of the return does not concern this sitting.
         sitting.accepted_at = accepted_at
         sitting.save(update_fields=["accepted_at"])
     return _resume(sitting, now)
@@ -177,26 +177,24 @@ def _unknown(claim: Claim) -> SittingRefusedError:
     """
     if is_publishing(claim):
         return SittingRefusedError(Trouble.NOT_YET, "This HIT is being prepared. One moment.")
-    return SittingRefusedError(
-        Trouble.NOT_FOUND, "This HIT is not offered by us any more. Return it, please."
-    )
+    return SittingRefusedError(Trouble.NOT_FOUND, "We no longer offer this HIT. Please return it.")
 
 
 def _admit(claim: Claim, arrived: Arrived) -> None:
     """Refuse a new sitting to workers whom the stage does not trust, in words for them."""
     if arrived.hit.status == HitStatus.CLOSED:
         raise SittingRefusedError(
-            Trouble.NOT_FOUND, "This HIT is over. Return it and take another, please."
+            Trouble.NOT_FOUND, "This HIT is over. Please return it and take another."
         )
     now = int(arrived.now.timestamp() * 1000)
     if claim.acceptance is not None and claim.acceptance.is_over(now):
         raise SittingRefusedError(
-            Trouble.EXPIRED, "Your time for this HIT has run out. Accept another one, please."
+            Trouble.EXPIRED, "Your time for this HIT has run out. Please accept another one."
         )
     if arrived.is_given_back:
         raise SittingRefusedError(
             Trouble.NOT_FOUND,
-            "This HIT was given back. If you have accepted it again, open it from your work at "
+            "This HIT was returned. If you have accepted it again, open it from your work on "
             "the marketplace in a minute.",
         )
     _admit_trust(arrived)
@@ -207,26 +205,27 @@ def _admit_trust(arrived: Arrived) -> None:
     trust = arrived.standing.trust
     if arrived.hit.kind == SittingKind.TEST:
         if trust not in (Trust.NEW, Trust.TESTING):
-            raise _not_qualified("You need not take this test: you have passed it before.")
+            raise _not_qualified("You have already passed this test.")
         return
     if trust is Trust.REVOKED:
-        raise _not_qualified(f"You cannot work on this task any more: {arrived.standing.reason}.")
+        raise _not_qualified(f"You can no longer work on this task: {arrived.standing.reason}.")
     if trust not in WORKING:
-        raise _not_qualified("Please take and pass the test of this task first.")
+        raise _not_qualified("Please pass the test for this task first.")
 
 
 def _admit_room(settings: Settings, hit: models.Hit, is_crowded: bool, tests: int) -> None:
     if hit.kind == SittingKind.TEST and tests >= settings.crowd.test_tries:
-        raise _not_qualified("You have opened this test as often as it can be taken.")
+        raise _not_qualified("You have already opened this test as often as is allowed.")
     if is_crowded:
         raise SittingRefusedError(
-            Trouble.NOT_FOUND, "Somebody else is at this HIT. Return it and take another, please."
+            Trouble.NOT_FOUND,
+            "Somebody else is working on this HIT. Please return it and take another.",
         )
 
 
 def _not_qualified(message: str) -> SittingRefusedError:
     return SittingRefusedError(
-        Trouble.NOT_QUALIFIED, f"{message} Returning the HIT does you no harm."
+        Trouble.NOT_QUALIFIED, f"{message} Returning the HIT does not count against you."
     )
 
 
@@ -275,7 +274,7 @@ def _same_task(sitting: models.Sitting, claim: Claim) -> None:
     task = (sitting.campaign_id, sitting.stage, sitting.kind)
     if task != (claim.campaign, claim.stage.value, claim.kind):
         raise SittingRefusedError(
-            Trouble.BAD_REQUEST, "This assignment was begun as another task. Return it, please."
+            Trouble.BAD_REQUEST, "This assignment was started as another task. Please return it."
         )
 
 
@@ -382,15 +381,15 @@ def sitting_until(sitting: models.Sitting, now: datetime) -> datetime:
 def consent_give(*, claim: Claim, version: int) -> Claim:
     """Note that the worker has read this version of the campaign's consent text and agrees.
 
-    Returns the claim to go on with. Without proof that there is such a worker nothing is stored:
-    the claim itself then says what they agreed to, and the sitting after it.
+    Returns the claim to continue with. Without proof that the worker exists nothing is stored:
+    the claim, and later the sitting, then carry the version that they agreed to.
     """
-    # Whoever makes up HITs or assignments is not written down either.
+    # Visitors with made-up HITs or assignments are not recorded either.
     arrived = _arrive(claim)
     guide = guide_ensure(campaign=arrived.campaign, topic=CONSENT)
     if guide.version != version:
         raise SittingRefusedError(
-            Trouble.CONSENT, "The text has changed since. Load the page again and read it, please."
+            Trouble.CONSENT, "The text has changed. Please load the page again and read it."
         )
     if not arrived.is_proven:
         return replace(claim, agreed=version)

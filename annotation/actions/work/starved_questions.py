@@ -1,4 +1,4 @@
-"""Questions that nobody who could be there may answer: marked, and after a while for reviewers."""
+"""Questions that no active worker may answer: marked, and sent to review after a while."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta

@@ -1,1 +1,1 @@
-"""Where workers come from: adapters beside the marketplace, each a `Recruiter`."""
+"""Where workers come from: one module a source, each a `Recruiter`, listed in `registry`."""

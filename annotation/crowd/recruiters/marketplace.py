@@ -1,4 +1,4 @@
-"""Invitations and the open sign-up link of our own marketplace, over HTTP as all its users."""
+"""Our own marketplace as a recruiter: invitations and the open sign-up link, over HTTP."""
 
 import json
 from collections.abc import Sequence
@@ -15,32 +15,30 @@ from botocore.utils import get_environ_proxies
 from django.conf import settings
 
 from annotation import models
-from annotation.crowd.recruiters.recruiter import Duties, Link, RecruitingError
+from annotation.crowd.recruiters.recruiter import Invitation, Link, RecruitingError
 
 _PREFIX = "ChainboxMarketplaceV1"
 _SERVICE = "mturk-requester"
 _TIMEOUT_SECONDS = 30
+# As much of a note as the marketplace keeps.
+_LONGEST_NOTE = 100
 
 T = TypeVar("T")
 
 
-class Invitation(msgspec.Struct, frozen=True, rename="pascal"):
-    """An invitation as the marketplace tells of it; its link was told once, when it was made."""
-
-    invitation_id: str
+class _Invitation(msgspec.Struct, frozen=True, rename="pascal"):
     places_left: int
-    creation_time: datetime
     expiration: datetime | None = None
     note: str = ""
 
 
 class _Created(msgspec.Struct, frozen=True):
-    invitation: Invitation = msgspec.field(name="Invitation")
+    invitation: _Invitation = msgspec.field(name="Invitation")
     sign_up_url: str = msgspec.field(name="SignUpURL")
 
 
 class _Listed(msgspec.Struct, frozen=True, rename="pascal"):
-    invitations: tuple[Invitation, ...]
+    invitations: tuple[_Invitation, ...]
     next_token: str = ""
 
 
@@ -56,10 +54,9 @@ class _Refusal(msgspec.Struct, frozen=True):
 
 
 class MarketplaceRecruiter:
-    """The marketplace that the settings name. It pays by itself: there is nothing to tell it."""
+    """The marketplace that the settings name."""
 
     name = "marketplace"
-    duties = Duties()
 
     def __init__(self, *, endpoint: str, key_id: str, secret: str, region: str) -> None:
         self._endpoint = endpoint
@@ -70,26 +67,28 @@ class MarketplaceRecruiter:
         found = self._call("GetSignUpLink", {}, _SignUp)
         if not found.is_open:
             return ()
-        return (Link(url=found.sign_up_url, words="Anybody can sign up here."),)
+        return (Link(url=found.sign_up_url),)
 
-    def invite(self, *, places: int, days: int, note: str) -> Link:
-        """Make an invitation; its link is told this once."""
-        asked = {"Places": places, "Days": days, "Note": note}
+    def invite(self, campaign: models.Campaign, *, places: int, days: int, note: str) -> Link:
+        """Make an invitation, with a note that names the campaign; its link is shown this once."""
+        noted = f"{campaign.name}: {note}" if note else campaign.name
+        asked = {"Places": places, "Days": days, "Note": noted[:_LONGEST_NOTE]}
         made = self._call("CreateInvitation", asked, _Created)
         return Link(
             url=made.sign_up_url,
-            words="People with this link can sign up.",
             places=made.invitation.places_left,
             until=made.invitation.expiration,
         )
 
-    def invitations(self) -> list[Invitation]:
-        """Return all that were made with our key, the newest first."""
+    def invitations(self) -> Sequence[Invitation]:
+        """Return all invitations made with our key, the newest first."""
         found: list[Invitation] = []
         token: dict[str, str] = {}
         while True:
             page = self._call("ListInvitations", {"MaxResults": 100, **token}, _Listed)
-            found += page.invitations
+            found += (
+                Invitation(one.places_left, one.expiration, one.note) for one in page.invitations
+            )
             if not page.next_token:
                 return found
             token = {"NextToken": page.next_token}
@@ -121,7 +120,8 @@ class MarketplaceRecruiter:
             return msgspec.convert(json.loads(body), result, strict=False)
         except (ValueError, UnicodeDecodeError):
             raise RecruitingError(
-                f"{self._endpoint} answered {operation} with something else than it should."
+                f"{self._endpoint} gave an answer to {operation} that cannot be read. Check that "
+                "CHAINBOX_CROWD_ENDPOINT is the address of the marketplace's API."
             ) from None
 
 
@@ -129,8 +129,8 @@ def marketplace_recruiter() -> MarketplaceRecruiter:
     """Return the recruiter of the marketplace that the settings name (RecruitingError)."""
     if not settings.CHAINBOX_CROWD_ENDPOINT or not settings.CHAINBOX_CROWD_KEY_ID:
         raise RecruitingError(
-            "No marketplace is set: CHAINBOX_CROWD_ENDPOINT, CHAINBOX_CROWD_KEY_ID and "
-            "CHAINBOX_CROWD_SECRET say which; `make run` sets them by itself."
+            "No marketplace is set. Set CHAINBOX_CROWD_ENDPOINT, CHAINBOX_CROWD_KEY_ID and "
+            "CHAINBOX_CROWD_SECRET; `make run` does so by itself."
         )
     return MarketplaceRecruiter(
         endpoint=settings.CHAINBOX_CROWD_ENDPOINT,
@@ -146,6 +146,6 @@ def _refusal(status: int, body: bytes) -> str:
     except (msgspec.DecodeError, UnicodeDecodeError):
         told = _Refusal()
     if told.kind == "UnknownOperationException":
-        return "The marketplace that is set does not invite people through its API."
+        return "The marketplace at CHAINBOX_CROWD_ENDPOINT cannot invite people through its API."
     words = told.message or told.words or told.kind or "no reason given"
     return f"The marketplace refused it ({status}): {words}"

@@ -1,5 +1,9 @@
-"""What a recruiter can do. It brings people to the marketplace and is no second crowd interface:
-questions, answers and trust go through the marketplace's API, whoever sent the worker."""
+"""What every recruiter can do.
+
+A recruiter brings people to the marketplace. It is no second crowd interface: questions, answers,
+trust and pay go through the marketplace's API, whoever sent the worker. A new one is a module
+here, a line in `registry`, and its settings.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,42 +15,39 @@ from annotation import models
 
 
 class RecruitingError(ValueError):
-    """The recruiter could not do it; the message says why in plain words."""
+    """The recruiter could not do it; the message explains why in plain words."""
 
 
 class Link(msgspec.Struct, frozen=True):
-    """An address to send to people."""
+    """An address to send to people; for how many, and until when, if that is limited."""
 
     url: str
-    # Who can come in by it.
-    words: str
     places: int | None = None
     until: datetime | None = None
 
 
-class Duties(msgspec.Struct, frozen=True):
-    """What the recruiter has to be told for each worker it sent; all else the marketplace does."""
+class Invitation(msgspec.Struct, frozen=True):
+    """An invitation made earlier. Its link was shown once, when it was made."""
 
-    # It pays the reward when work is approved.
-    approvals: bool = False
-    bonuses: bool = False
-    # It learns that somebody has finished, as by a completion code.
-    completion: bool = False
+    places_left: int
+    expiration: datetime | None = None
+    note: str = ""
 
 
 class Recruiter(Protocol):
-    """A place where people are found."""
+    """A source of workers."""
 
     @property
     def name(self) -> str: ...
 
-    @property
-    def duties(self) -> Duties: ...
-
     def links(self, campaign: models.Campaign) -> Sequence[Link]:
-        """Return what can be sent to people now, without inviting anybody in particular."""
+        """Return the links that anybody may use now; none if people have to be invited."""
         ...
 
-    def invite(self, *, places: int, days: int, note: str) -> Link:
+    def invite(self, campaign: models.Campaign, *, places: int, days: int, note: str) -> Link:
         """Let so many more people in, within so many days (RecruitingError)."""
+        ...
+
+    def invitations(self) -> Sequence[Invitation]:
+        """Return the invitations made so far, the newest first (RecruitingError)."""
         ...

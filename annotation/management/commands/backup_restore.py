@@ -18,14 +18,16 @@ class Command(BaseCommand):
     help = "Restore a backup into an empty, migrated database, and check it with state_check."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", type=Path, help="that backup_write wrote")
         parser.add_argument(
-            "--dry-run", action="store_true", help="read and check all of FILE, restore nothing"
+            "file", metavar="FILE", type=Path, help="a file written by backup_write"
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check the whole file, restore nothing"
         )
         parser.add_argument(
             "--no-state-check",
             action="store_true",
-            help="do not fold all facts again at the end; run state_check yourself",
+            help="skip state_check at the end; run it yourself",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -42,15 +44,17 @@ class Command(BaseCommand):
                 progress.what = "rows and photos checked, then restored"
                 backup_restore(path=file, step=progress.step)
         except BackupError as error:
-            raise CommandError(f"Nothing is restored: {error}.") from error
+            raise CommandError(f"Nothing was restored: {error}.") from error
         except OSError as error:
-            raise CommandError(f"Nothing is restored. {error_words(error)}") from error
+            raise CommandError(f"Nothing was restored. {error_words(error)}") from error
         finally:
             progress.finish()
-        done = "Is whole" if options["dry_run"] else "Restored"
+        done = "The backup is complete" if options["dry_run"] else "Restored"
         self.stdout.write(f"{done}: {_summary(manifest)}")
         for name in manifest.missing:
-            self.stdout.write(f"{name} was missing from the file storage when this was written.")
+            self.stdout.write(
+                f"{name} was missing from the file storage when the backup was written."
+            )
         if not (options["dry_run"] or options["no_state_check"]):
             call_command("state_check", stdout=self.stdout, stderr=self.stderr)
 

@@ -18,7 +18,9 @@ class Command(BaseCommand):
     help = "Write all tables and photos to one file, from which backup_restore restores them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", type=Path, help="such as chainbox-monday.zip")
+        parser.add_argument(
+            "file", metavar="FILE", type=Path, help="for example chainbox-monday.zip"
+        )
         parser.add_argument("--force", action="store_true", help="overwrite FILE")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -27,9 +29,9 @@ class Command(BaseCommand):
         try:
             written = backup_write(path=file, force=options["force"], step=progress.step)
         except BackupError as error:
-            raise CommandError(f"Nothing is backed up: {error}.") from error
+            raise CommandError(f"Nothing was backed up: {error}.") from error
         except OSError as error:
-            raise CommandError(f"Nothing is backed up. {error_words(error)}") from error
+            raise CommandError(f"Nothing was backed up. {error_words(error)}") from error
         finally:
             progress.finish()
         manifest = written.manifest
@@ -44,6 +46,6 @@ class Command(BaseCommand):
         ]
         if problems:
             raise CommandError(
-                "The backup is written, but photos are not as they should be:\n"
+                "The backup was written, but some photos are missing or damaged:\n"
                 + "\n".join(problems)
             )

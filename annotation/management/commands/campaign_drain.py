@@ -1,4 +1,4 @@
-"""manage.py campaign_drain: add no HITs, and let the rest be worked off."""
+"""manage.py campaign_drain: publish no more HITs, and let workers finish the rest."""
 
 from annotation.management.supply_commands import SupplyCommand
 from annotation.models import SupplyStatus
@@ -7,7 +7,7 @@ from annotation.models import SupplyStatus
 class Command(SupplyCommand):
     status = SupplyStatus.DRAINING
     help = (
-        "Publish no more HITs of a launched campaign, until campaign_resume. Those that wait stay, "
-        "as far as they are needed, and are worked off: good for the end of a day. With --stage "
-        "only some stages are drained."
+        "Publish no more HITs of a launched campaign until campaign_resume. HITs that still wait "
+        "for workers stay, as far as they are needed, so that the work under way can be completed. "
+        "With --stage, only some stages are drained."
     )

@@ -32,27 +32,31 @@ def natural(text: str) -> int:
 
 class Command(DatabaseCommand):
     help = (
-        "Estimate what is left to be asked in a campaign and what that costs: questions × "
-        "judgments × price + fees, by the prices of its settings. Simulated workers, who err as "
-        "often as the paper's did, answer a sample of its own images, several times over; what "
-        "the images hold comes from their answer key, or is guessed from their captions. The range "
-        "is that of the runs. Nothing is written. See docs/trust.md."
+        "Estimate how many questions a campaign still has to ask and what they cost: questions × "
+        "judgments × price + fees, at the prices in its settings. Simulated workers, who err as "
+        "often as the paper's did, answer a sample of its images several times. The true answers "
+        "come from the images' answer key, or are guessed from the captions. The range is that "
+        "of the runs. Nothing is saved. See docs/trust.md."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--campaign", required=True, metavar="NAME")
         parser.add_argument(
-            "--images", type=positive, default=100, metavar="N", help="images a run (default 100)"
+            "--images", type=positive, default=100, metavar="N", help="images per run (default 100)"
         )
         parser.add_argument(
-            "--runs", type=positive, default=5, metavar="N", help="runs, each with its seed (5)"
+            "--runs",
+            type=positive,
+            default=5,
+            metavar="N",
+            help="runs, each with its own seed (default 5)",
         )
         parser.add_argument(
             "--newcomers",
             type=natural,
             default=0,
             metavar="N",
-            help="workers who take the test and go through probation at every stage (0)",
+            help="new workers with a test and a probation at every stage (default 0)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -76,8 +80,8 @@ class Command(DatabaseCommand):
         most = found.total_cents.high
         if left < most:
             self.stdout.write(
-                f"The budgets leave {dollars(left)}: it may stop before the end, or go on another "
-                "day. They are settings: crowd.budget_cents and crowd.daily_budget_cents."
+                f"The budgets leave {dollars(left)}, so the work may stop early, or go on another "
+                "day. The settings crowd.budget_cents and crowd.daily_budget_cents change them."
             )
 
 
@@ -101,21 +105,21 @@ def render(found: CampaignEstimate, settings: Settings) -> str:
         lines.append(f"{'tests':<14}{dollars(found.tests_cents):>66}")
     lines.append(f"{'all':<14}{dollars(found.total_cents.mean):>66}   {_range(found.total_cents)}")
     lines += [
-        f"The costs hold fees of {settings.crowd.fee_percent}% and gold questions, "
+        f"The costs include fees of {settings.crowd.fee_percent}% and gold questions, "
         f"{settings.crowd.check_share:.0%} of all.",
         _newcomers(found, settings),
         f"{len(found.seeds)} runs (seeds {found.seeds[0]} to {found.seeds[-1]}), each with "
         f"{found.sample:,} of {found.images:,} unfinished images, scaled up to all of them; "
-        f"{found.from_key:.0%} answered from an answer key, the others from a guess.",
+        f"{found.from_key:.0%} answered from an answer key, the rest from a guess.",
     ]
     return "\n".join(lines)
 
 
 def _newcomers(found: CampaignEstimate, settings: Settings) -> str:
     if not found.newcomers:
-        return "They hold nobody's probation: --newcomers N reckons with N new workers."
+        return "They do not include probation: --newcomers N adds that of N new workers."
     return (
-        f"They hold the probation of {found.newcomers:,} newcomers at every stage, "
+        f"They include the probation of {found.newcomers:,} newcomers at every stage, "
         f"{settings.crowd.probation_items} gold questions each."
     )
 

@@ -1,4 +1,4 @@
-"""manage.py campaign_launch: check that nothing is lacking, and begin to publish HITs."""
+"""manage.py campaign_launch: check that nothing is missing, and begin to publish HITs."""
 
 import argparse
 from typing import Any
@@ -14,10 +14,10 @@ from annotation.selectors.crowd.supply import stage_supplies
 
 class Command(DatabaseCommand):
     help = (
-        "Check that a campaign has all that workers need: photos, tests, a consent text, "
-        "gold questions, a budget and a marketplace. Then begin to publish HITs of all "
-        "stages. If anything is lacking, nothing is published, and what would help is printed "
-        "with each problem. What the campaign will cost: campaign_estimate. See docs/trust.md."
+        "Check that a campaign has everything that workers need: photos, tests, a consent text, "
+        "gold questions, a budget and a marketplace. Then begin to publish HITs of all stages. If "
+        "anything is missing, nothing is published, and each problem is printed with its remedy. "
+        "To see what the campaign will cost, run campaign_estimate. See docs/trust.md."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -28,8 +28,8 @@ class Command(DatabaseCommand):
         campaign = campaign_named(options["campaign"])
         if campaign.supplies.exists():
             raise CommandError(
-                f"{campaign.name!r} is launched already; campaign_pause, campaign_drain and "
-                "campaign_resume change what it does."
+                f"{campaign.name!r} is already launched. Use campaign_pause, campaign_drain or "
+                "campaign_resume."
             )
         checks = launch_checks(campaign)
         for check in checks:
@@ -43,7 +43,7 @@ class Command(DatabaseCommand):
             problems = "1 problem" if lacking == 1 else f"{lacking} problems"
             raise CommandError(f"{problems}: {campaign.name!r} is not launched.")
         if options["dry_run"]:
-            self.stdout.write("It could be launched; nothing was published, as --dry-run asks.")
+            self.stdout.write("The campaign is ready to launch. Nothing was published (--dry-run).")
             return
         try:
             campaign_launch(campaign=campaign)
@@ -52,5 +52,5 @@ class Command(DatabaseCommand):
         rows = stage_supplies(campaign)
         hits = ", ".join(f"{row.stage.value} {row.creating}" for row in rows if row.creating)
         self.stdout.write(
-            f"{campaign.name!r} is launched. HITs on their way: {hits or 'none yet'}."
+            f"{campaign.name!r} is launched. HITs being published: {hits or 'none yet'}."
         )

@@ -7,6 +7,6 @@ from annotation.models import SupplyStatus
 class Command(SupplyCommand):
     status = SupplyStatus.RUNNING
     help = (
-        "Publish HITs again of a campaign that was paused or drained, as many as its open "
-        "questions justify. With --stage only some stages are resumed."
+        "Publish HITs of a paused or drained campaign again, as many as its open "
+        "questions justify. With --stage, only some stages are resumed."
     )

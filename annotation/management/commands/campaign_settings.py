@@ -1,4 +1,4 @@
-"""manage.py campaign_settings: look at a campaign's settings, or give it a new version of them."""
+"""manage.py campaign_settings: show a campaign's settings, or change them."""
 
 import argparse
 import json
@@ -17,9 +17,9 @@ from annotation.pipeline.protocol.settings import Settings
 
 class Command(DatabaseCommand):
     help = (
-        "Print a campaign's settings. With NAME=VALUE the campaign gets a new version of them; "
-        "what was decided under the old version stays as it is. A value is written as JSON or as "
-        "a plain word: coverage_votes=3, drawing_way=random, crowd.price_cents.links=30. The "
+        "Print a campaign's settings. With NAME=VALUE, change them: the campaign gets a new "
+        "version, and decisions made under the old one stay as they are. Write a value as JSON or "
+        "as a plain word: coverage_votes=3, drawing_way=random, crowd.price_cents.links=30. The "
         "settings are explained in docs/protocol.md."
     )
 
@@ -59,7 +59,7 @@ def read_changes(assignments: list[str], settings: Settings) -> dict[str, Any]:
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:
-            raise CommandError(f"{assignment!r} is no assignment; write NAME=VALUE.")
+            raise CommandError(f"{assignment!r} is not an assignment. Write NAME=VALUE.")
         _assign(changed, name, _value(text))
     return {name: value for name, value in changed.items() if value != current[name]}
 

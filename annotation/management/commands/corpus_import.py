@@ -36,35 +36,35 @@ LARGE_IMPORT = 1000
 
 class Command(DatabaseCommand):
     help = (
-        "Import a captioned corpus into a campaign, which is made if it is not there. The file "
-        "is read twice: first to check it, then to import it. If anything is wrong nothing is "
-        "imported, unless --skip-bad leaves the bad entries out. Importing again changes "
-        "nothing, except that photos which files_check calls missing or damaged are put back "
-        "from --images; an import that was stopped goes on where it was. See docs/importing.md."
+        "Import a captioned corpus into a campaign, which is created if needed. The file "
+        "is read twice: first to check it, then to import it. If anything is wrong, nothing is "
+        "imported, unless --skip-bad leaves the bad entries out. Importing again changes nothing, "
+        "except that photos which files_check reports as missing or damaged are restored from "
+        "--images. An interrupted import continues where it stopped. See docs/importing.md."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("path", type=Path, metavar="PATH", help="the corpus: a file or folder")
         parser.add_argument("--campaign", required=True, metavar="NAME")
-        parser.add_argument("--format", choices=FORMATS, help="default: guessed by looking")
-        parser.add_argument("--images", type=Path, metavar="DIR", help="where the photos are")
+        parser.add_argument("--format", choices=FORMATS, help="default: guessed from the file")
+        parser.add_argument("--images", type=Path, metavar="DIR", help="the folder with the photos")
         parser.add_argument(
             "--mentions",
             type=Path,
             metavar="DIR",
             default=MENTION_DATA,
-            help="a folder that mentions_train wrote (default: the one that is shipped)",
+            help="a folder written by mentions_train (default: the one shipped with Chainbox)",
         )
         taking = parser.add_mutually_exclusive_group()
         taking.add_argument(
             "--gold",
             action="store_true",
-            help="keep the corpus's chains and boxes as an answer key; annotation starts afresh",
+            help="keep the corpus's chains and boxes as an answer key; annotate from scratch",
         )
         taking.add_argument(
             "--accept",
             action="store_true",
-            help="take the corpus's chains and boxes as finished annotation",
+            help="accept the corpus's chains and boxes as finished annotation",
         )
         parser.add_argument("--skip-bad", action="store_true", help="leave bad entries out")
         parser.add_argument("--dry-run", action="store_true", help="check only, import nothing")
@@ -75,7 +75,7 @@ class Command(DatabaseCommand):
         except (CorpusError, CampaignError, CorpusConflictError, FactRefusedError) as error:
             raise CommandError(str(error)) from error
         except PhotoChangedError as error:
-            raise CommandError(f"{error}: it has changed meanwhile; import again.") from error
+            raise CommandError(f"{error}. Import again.") from error
 
     def _import(self, options: dict[str, Any]) -> None:
         path: Path = options["path"]
@@ -84,10 +84,10 @@ class Command(DatabaseCommand):
         if take is not Take.NOTHING and format_ != "entities":
             raise CommandError(
                 f"--{take.value} needs a corpus with chains and boxes (format entities); "
-                f"{path} is of format {format_}."
+                f"{path} has format {format_}."
             )
         if options["images"] is not None and not options["images"].is_dir():
-            raise CommandError(f"--images: {options['images']} is no folder.")
+            raise CommandError(f"--images: {options['images']} is not a folder.")
         campaign = (
             Campaign.objects.select_related("current_settings")
             .filter(name=options["campaign"])
@@ -98,30 +98,30 @@ class Command(DatabaseCommand):
         self._report(check.problems)
         if check.problems.count and not options["skip_bad"]:
             raise CommandError(
-                f"{check.problems.count:,} problems, nothing was imported. Mend them, or leave "
+                f"{check.problems.count:,} problems, nothing was imported. Fix them, or leave "
                 "the bad entries out with --skip-bad."
             )
         if options["dry_run"]:
             self.stdout.write(
                 f"{check.good:,} images could be imported (format {format_}); nothing was "
-                "imported, as --dry-run asks."
+                "imported (--dry-run)."
             )
             return
         if campaign is None:
             campaign = campaign_create(name=options["campaign"])
-            self.stdout.write(f"Campaign {campaign.name!r} made.")
+            self.stdout.write(f"Campaign {campaign.name!r} created.")
         imported = self._write(campaign, check, MentionFinder.load(options["mentions"]))
         if imported.added >= LARGE_IMPORT:
             tables_analyse()
         self.stdout.write(f"{imported.added:,} images added.")
         if imported.pictured:
-            self.stdout.write(f"{imported.pictured:,} that were there got their photo.")
+            self.stdout.write(f"{imported.pictured:,} existing images got their photo.")
         if imported.healed:
             self.stdout.write(
-                f"{imported.healed:,} had a missing or damaged photo, which was put back."
+                f"{imported.healed:,} had a missing or damaged photo, which was restored."
             )
         if imported.unchanged:
-            self.stdout.write(f"{imported.unchanged:,} were there already, unchanged.")
+            self.stdout.write(f"{imported.unchanged:,} already existed, unchanged.")
         if check.problems.count:
             self.stdout.write(f"{check.problems.count:,} bad entries left out.")
 
@@ -224,8 +224,8 @@ class _Check:
         if file and picture.sha256 != sha256:
             self._is_bad(
                 image,
-                f"its stored photo {problem}, and {picture.path} cannot replace it, because it is "
-                "another photo",
+                f"its stored photo {problem}, and {picture.path} cannot replace it because it is a "
+                "different photo",
             )
             return
         self.pictures[image.name] = picture

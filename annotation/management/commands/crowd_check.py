@@ -1,4 +1,4 @@
-"""manage.py crowd_check: prove that what we have noted as paid is what was paid."""
+"""manage.py crowd_check: compare the payments recorded here with the marketplace's."""
 
 import argparse
 import sys
@@ -17,9 +17,9 @@ from annotation.models import CallStatus, Hit, OutboxCall
 
 class Command(DatabaseCommand):
     help = (
-        "Ask the marketplace about every HIT and compare assignments, rewards and bonuses with "
-        "ours, to the cent. Changes nothing. What waits to be sent, or to be heard of, shows as a "
-        "difference until it is. Exit status 1 if anything differs."
+        "Ask the marketplace about every HIT and compare its assignments, rewards and bonuses with "
+        "those recorded here, to the cent. Changes nothing. Calls that are not sent yet, and news "
+        "that has not arrived yet, show as differences. Exit status 1 if anything differs."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,9 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not is_configured():
-            raise CommandError("No marketplace is set up: see CHAINBOX_CROWD_KEY_ID.")
+            raise CommandError(
+                "No marketplace is set up. See CHAINBOX_CROWD_KEY_ID in CONTRIBUTING.md."
+            )
         hits = Hit.objects.filter(hit_id__isnull=False).select_related("terms").order_by("pk")
         calls = OutboxCall.objects.filter(status__in=[CallStatus.WAITING, CallStatus.FAILED])
         if options["campaign"]:
@@ -35,7 +37,9 @@ class Command(DatabaseCommand):
             hits, calls = hits.filter(campaign=campaign), calls.filter(campaign=campaign)
         waiting = calls.count()
         if waiting:
-            self.stdout.write(f"{waiting:,} calls wait or have failed: this may show below.")
+            self.stdout.write(
+                f"{waiting:,} calls are waiting or have failed; this may cause differences below."
+            )
         client = crowd_client()
         totals = Totals()
         differences = 0
@@ -55,7 +59,9 @@ class Command(DatabaseCommand):
                     self.stdout.write(orphan)
         except CrowdError as error:
             raise CommandError(f"The marketplace does not answer: {error}") from error
-        paid = f"{dollars(totals.their_cents)} paid there, {dollars(totals.our_cents)} noted here"
+        paid = (
+            f"{dollars(totals.their_cents)} paid there, {dollars(totals.our_cents)} recorded here"
+        )
         if differences:
             raise CommandError(f"{differences:,} differences; {paid}.")
         self.stdout.write(

@@ -36,11 +36,11 @@ def positive(text: str) -> int:
 class Command(DatabaseCommand):
     help = (
         "Let simulated workers answer a campaign's open questions from its answer key (imported "
-        "with --gold), erring as often as the paper's workers did. Prints judgments per stage "
-        "and quality against gold. The same seed gives the same result; a run that was stopped "
-        "goes on where it was. With --http they come as people do: through the marketplace and "
-        "the task pages of a running site, which has to publish HITs (campaign_launch). With "
-        "--review a simulated reviewer, who knows the answer key, then settles what the crowd "
+        "with --gold), and err as often as the paper's workers did. Prints judgments per stage "
+        "and quality against gold. The same seed gives the same result; an interrupted run "
+        "continues where it stopped. With --http they work as people do: through the marketplace "
+        "and the task pages of a running site, with the campaign launched (campaign_launch). With "
+        "--review, a simulated reviewer who knows the answer key then settles what the crowd "
         "left to reviewers."
     )
 
@@ -55,27 +55,31 @@ class Command(DatabaseCommand):
             help=f"default {WORKERS}; with --http {HTTP_WORKERS}",
         )
         parser.add_argument(
-            "--limit", type=positive, metavar="JUDGMENTS", help="stop after that many judgments"
+            "--limit", type=positive, metavar="JUDGMENTS", help="stop after so many judgments"
         )
         parser.add_argument(
-            "--review", action="store_true", help="settle what is in review once the crowd is done"
+            "--review",
+            action="store_true",
+            help="settle the chains in review once the crowd is done",
         )
         http = parser.add_argument_group("through a running site")
         http.add_argument("--http", action="store_true", help="work as people do, over HTTP")
         http.add_argument(
-            "--url", metavar="URL", help=f"of the site; default {settings.CHAINBOX_TASK_URL}"
+            "--url",
+            metavar="URL",
+            help=f"address of the site; default {settings.CHAINBOX_TASK_URL}",
         )
         http.add_argument(
             "--spammers",
             type=int,
             metavar="N",
-            help="so many answer at random at a stage once they are trusted there; default 0",
+            help="how many workers answer at random at a stage once trusted there; default 0",
         )
         http.add_argument(
-            "--minutes", type=positive, metavar="N", help=f"stop after this; default {MINUTES}"
+            "--minutes", type=positive, metavar="N", help=f"stop after N minutes; default {MINUTES}"
         )
         http.add_argument(
-            "--invitation", metavar="CODE", help="to sign up with, where not everybody may"
+            "--invitation", metavar="CODE", help="for signing up where an invitation is needed"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -83,15 +87,14 @@ class Command(DatabaseCommand):
         images = Image.objects.filter(campaign=campaign).exclude(answer_key=None).count()
         if not images:
             raise CommandError(
-                f"Campaign {campaign.name!r} has no answer key to answer from: "
-                "import its corpus with --gold."
+                f"Campaign {campaign.name!r} has no answer key: import its corpus with --gold."
             )
         over_http = options["http"]
         workers = options["workers"] or (HTTP_WORKERS if over_http else WORKERS)
         if workers < FEWEST_WORKERS:
             raise CommandError(
-                f"--workers: at least {FEWEST_WORKERS} are needed, since nobody may vote twice "
-                "on one thing."
+                f"--workers: at least {FEWEST_WORKERS} are needed, as nobody may vote twice on "
+                "the same thing."
             )
         for name in ("limit",) if over_http else ("url", "spammers", "minutes", "invitation"):
             if options[name] is not None:
@@ -119,7 +122,9 @@ class Command(DatabaseCommand):
         self.stdout.write(f"{run.judgments:,} judgments recorded now; in all:\n")
         self.stdout.write(campaign_report(campaign).render(), ending="")
         if starved:
-            self.stdout.write(f"{starved:,} questions that none of these workers may answer")
+            self.stdout.write(
+                f"{starved:,} questions are left that none of these workers may answer"
+            )
 
     def _review(self, campaign: Campaign, *, crowd_is_done: bool) -> None:
         progress = Progress(sys.stderr, what="images reviewed")
@@ -167,5 +172,7 @@ class Command(DatabaseCommand):
 
 def _site(url: str) -> str:
     if not url.startswith(("http://", "https://")):
-        raise CommandError(f"--url: {url!r} is no address of a site, as http://localhost:8000 is.")
+        raise CommandError(
+            f"--url: {url!r} is not the address of a site. Write it like http://localhost:8000."
+        )
     return url

@@ -16,9 +16,9 @@ DEMO = Path(annotation.__file__).parent / "demo"
 CAMPAIGN = "demo"
 # The same photos again, for people to try the tasks on.
 OPEN_CAMPAIGN = "try it"
-# Of an image and answer: two, as elsewhere, would be too few of ten photos for a launch.
+# For each image and answer: two, as elsewhere, would be too few for a launch with ten photos.
 GOLD_PER_IMAGE = 6
-# Enough for all of it, and so short a probation that somebody alone gets through.
+# Enough money for all of it, and a probation short enough for one person.
 OPEN_SETTINGS = (
     "crowd.budget_cents=20000",
     "crowd.daily_budget_cents=20000",
@@ -32,8 +32,8 @@ class Command(DatabaseCommand):
     help = (
         "Load the demo: ten photos with five captions each, twice. On the campaign 'demo' a "
         "simulated crowd works until nothing is left to ask. The campaign 'try it' is launched "
-        "and waits for workers. With both come guides, examples, tests and verification "
-        "questions. Doing it again changes nothing."
+        "and waits for workers. Both come with guides, examples, tests and gold questions. "
+        "Running it again changes nothing."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -57,7 +57,7 @@ class Command(DatabaseCommand):
 
     def _load(self, campaign: str) -> None:
         if Image.objects.filter(campaign__name=campaign).exists():
-            self.stdout.write(f"The campaign {campaign!r} is there already.")
+            self.stdout.write(f"The campaign {campaign!r} already exists.")
         else:
             call_command(
                 "corpus_import",

@@ -1,4 +1,4 @@
-"""manage.py files_check: prove that every stored photo is the one that was imported."""
+"""manage.py files_check: check that every stored photo is the one that was imported."""
 
 import argparse
 import sys
@@ -21,18 +21,18 @@ from annotation.selectors.corpus.photo_files import (
 from common.files.trouble import error_words
 from common.files.whole import partials
 
-# Of a photo that a hundred images show, a few say enough.
+# Of a hundred images that show a photo, a few are enough to name.
 MOST_IMAGES = 3
 
 
 class Command(DatabaseCommand):
     help = (
-        "Read every photo in the file storage and compare it with the hash that was taken when it "
-        "was imported. Each photo that is missing, damaged or unreadable is listed with the images "
-        "that show it. Changes nothing, unless --tidy is given. Exit status 1 if any photo is not "
-        "as it should be. To put photos back, import the same corpus again with --images; photos "
-        "that are whole stay as they are. Run it after a disk was full, after moving the files, "
-        "and before a backup that is to be kept. See docs/backup.md."
+        "Read every photo in the file storage and compare it with the hash recorded when it "
+        "was imported. List each photo that is missing, damaged or unreadable, with the images "
+        "that show it. Changes nothing unless --tidy is given. Exit status 1 if any photo is "
+        "missing or damaged. To restore photos, import the same corpus again with --images; intact "
+        "photos stay as they are. Run it after the disk was full, after moving the files, "
+        "and before a backup that you keep. See docs/backup.md."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--tidy",
             action="store_true",
-            help="remove what processes killed more than a day ago have left half-written",
+            help="remove half-written files of processes that were killed more than a day ago",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -59,7 +59,7 @@ class Command(DatabaseCommand):
         self._leftovers(tidy=options["tidy"])
         if bad:
             raise CommandError(
-                f"{bad:,} of {total:,} photos are not as they were imported. Put them back: run "
+                f"{bad:,} of {total:,} photos are not as they were imported. To restore them, run "
                 "corpus_import again for each campaign named above, with the same corpus and "
                 "--images; or copy them from a backup into "
                 f"{settings.MEDIA_ROOT}. Then run files_check again."
@@ -67,7 +67,7 @@ class Command(DatabaseCommand):
         self.stdout.write(f"{total:,} photos: every one is as it was imported.")
 
     def _leftovers(self, *, tidy: bool) -> None:
-        """Tell of half-written files, or remove them."""
+        """Report half-written files, or remove them."""
         found = list(partials(Path(settings.MEDIA_ROOT)))
         if not found:
             return

@@ -17,15 +17,15 @@ from common.files.whole import whole_file
 
 class Command(DatabaseCommand):
     help = (
-        "Write a campaign's gold questions that are in use to a file, one a line as JSON, "
-        "to be looked at, edited, or imported elsewhere with gold_import. The file gives all "
-        "answers away: keep it from workers."
+        "Write the gold questions that a campaign uses to a file, one per line as JSON, "
+        "to be inspected, edited, or imported elsewhere with gold_import. The file contains all "
+        "the answers: keep it away from workers."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--campaign", required=True, metavar="NAME")
-        parser.add_argument("--force", action="store_true", help="replace a file that is there")
+        parser.add_argument("--force", action="store_true", help="overwrite an existing file")
         add_stages(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,7 +40,7 @@ class Command(DatabaseCommand):
                     written += 1
         except FileExistsError:
             raise CommandError(
-                f"{path} is there already: name another file, or replace it with --force."
+                f"{path} already exists. Choose another file, or overwrite it with --force."
             ) from None
         except OSError as error:
             raise CommandError(error_words(error)) from error

@@ -1,4 +1,4 @@
-"""manage.py gold_import: gold questions from a file, or made of a release."""
+"""manage.py gold_import: import gold questions from a file, or make them from a release."""
 
 import argparse
 import sys
@@ -22,9 +22,9 @@ MOST = 500
 
 class Command(DatabaseCommand):
     help = (
-        "Import gold questions: a file with one question a line, as JSON or CSV, or a "
-        "release folder (Sentences, Annotations) with images of the campaign, of which questions "
-        "are made. If anything is wrong nothing is imported, unless --skip-bad leaves it out. "
+        "Import gold questions from a file with one question per line, as JSON or CSV, or make "
+        "them from a release folder (Sentences, Annotations) with images of the campaign. "
+        "If anything is wrong, nothing is imported, unless --skip-bad leaves it out. "
         "Importing again changes nothing. See docs/trust.md."
     )
 
@@ -50,18 +50,18 @@ class Command(DatabaseCommand):
             self.stderr.write(f"… and {bad - len(imported.problems):,} more")
         if bad and not options["skip_bad"]:
             raise CommandError(
-                f"{bad:,} problems, nothing was imported. Mend them, or leave the bad entries "
+                f"{bad:,} problems, nothing was imported. Fix them, or leave the bad entries "
                 "out with --skip-bad."
             )
         if options["dry_run"]:
             self.stdout.write(
                 f"{imported.added:,} gold questions could be added; nothing was "
-                "imported, as --dry-run asks."
+                "imported (--dry-run)."
             )
             return
         self.stdout.write(f"{imported.added:,} gold questions added.")
         if imported.known:
-            self.stdout.write(f"{imported.known:,} were there already.")
+            self.stdout.write(f"{imported.known:,} already existed.")
         if bad:
             self.stdout.write(f"{bad:,} bad entries left out.")
         self.stdout.write(summary(campaign))

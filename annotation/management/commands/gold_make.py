@@ -1,4 +1,4 @@
-"""manage.py gold_make: gold questions of what is sure in a campaign."""
+"""manage.py gold_make: make gold questions from the sure chains of a campaign."""
 
 import argparse
 import sys
@@ -20,9 +20,9 @@ MOST = 500
 
 class Command(DatabaseCommand):
     help = (
-        "Make gold questions of chains that are sure: of an accepted import, settled by a "
-        "reviewer, or unanimous. Images come by lot. Doing it again adds only what has become "
-        "sure since, and replaces what was retired. See docs/trust.md."
+        "Make gold questions from chains that are sure: from an accepted import, settled by a "
+        "reviewer, or unanimous. Images are drawn at random. Running it again adds only questions "
+        "that have become sure since, and replaces retired ones. See docs/trust.md."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -30,10 +30,10 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--from-answer-key",
             action="store_true",
-            help="of the answer key that came with corpus_import --gold",
+            help="make them from the answer key imported with corpus_import --gold",
         )
         parser.add_argument(
-            "--images", type=positive, metavar="N", help="of at most so many images (default: all)"
+            "--images", type=positive, metavar="N", help="from at most N images (default: all)"
         )
         add_stages(parser)
         add_limits(parser, MOST)

@@ -16,15 +16,15 @@ from common.files.whole import make_folder, write_text
 
 class Command(DatabaseCommand):
     help = (
-        "Write what the workers of a campaign are told, one TOML file a topic, word for word as "
-        "it was imported; the shipped text where the campaign has none of its own. Edit the files "
+        "Write the guides for a campaign's workers, one TOML file per topic, word for word as "
+        "imported; where the campaign has none of its own, the shipped text. Edit the files "
         "and import them again with guides_import."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path, metavar="FOLDER", help="made if it is not there")
+        parser.add_argument("folder", type=Path, metavar="FOLDER", help="created if needed")
         parser.add_argument("--campaign", required=True, metavar="NAME")
-        parser.add_argument("--force", action="store_true", help="replace files that are there")
+        parser.add_argument("--force", action="store_true", help="overwrite existing files")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
@@ -33,8 +33,8 @@ class Command(DatabaseCommand):
         there = [path.name for path in files.values() if path.exists()]
         if there and not options["force"]:
             raise CommandError(
-                f"{folder} has {', '.join(there)} already: nothing was written. Name another "
-                "folder, or replace the files with --force."
+                f"{folder} has {', '.join(there)} already. Nothing was written. Choose another "
+                "folder, or overwrite the files with --force."
             )
         current = guides_current(campaign)
         try:

@@ -16,9 +16,9 @@ from common.files.toml_files import LARGEST_TOML, too_large
 
 class Command(DatabaseCommand):
     help = (
-        "Import what workers are told: guidelines, examples and test questions of the stages, and "
-        "the consent text, one TOML file a topic. A file that has changed becomes a new version; "
-        "if anything is wrong with any of them, none is imported. See docs/guides.md."
+        "Import guides for workers: guidelines, examples and test questions of the stages, and "
+        "the consent text, one TOML file per topic. A changed file becomes a new version. If "
+        "anything is wrong with any of them, none is imported. See docs/guides.md."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -33,8 +33,7 @@ class Command(DatabaseCommand):
             if options["dry_run"]:
                 guides_check(campaign=campaign, sources=sources)
                 self.stdout.write(
-                    f"{', '.join(sources)}: could be imported; nothing was imported, as --dry-run "
-                    "asks."
+                    f"{', '.join(sources)}: ready to import. Nothing was imported (--dry-run)."
                 )
                 return
             saved = guides_save_all(campaign=campaign, sources=sources)
@@ -48,12 +47,12 @@ class Command(DatabaseCommand):
 def read_folder(folder: Path) -> dict[str, str]:
     """Return the text of every topic that the folder has a file of."""
     if not folder.is_dir():
-        raise CommandError(f"{folder} is no folder.")
+        raise CommandError(f"{folder} is not a folder.")
     known = {guide_file(topic): topic for topic in TOPICS}
     names = {path.name for path in folder.glob("*.toml")}
     if not names or names - known.keys():
         strange = ", ".join(sorted(names - known.keys())) or "no TOML file"
-        raise CommandError(f"{folder} has {strange}; guides are called {', '.join(known)}.")
+        raise CommandError(f"{folder} has {strange}; guides are named {', '.join(known)}.")
     return {topic: _read(folder / name) for name, topic in known.items() if name in names}
 
 

@@ -13,8 +13,8 @@ from annotation.models import Image
 
 class Command(DatabaseCommand):
     help = (
-        "Withdraw images (rights, privacy): their photos and captions are removed for good and "
-        "nothing more is asked about them. Their facts stay, so that they can be counted. "
+        "Withdraw images (rights, privacy): remove their photos and captions for good, and ask "
+        "nothing more about them. Their facts stay, so that they can be counted. "
         "This cannot be undone."
     )
 
@@ -29,7 +29,7 @@ class Command(DatabaseCommand):
         unknown = sorted(set(options["names"]) - {image.name for image in images})
         if unknown:
             raise CommandError(
-                f"Campaign {campaign.name!r} has no image {', '.join(unknown)}: nothing was done."
+                f"Campaign {campaign.name!r} has no image {', '.join(unknown)}. Nothing was done."
             )
         for image in images:
             image_withdraw(image=image, reason=options["reason"])

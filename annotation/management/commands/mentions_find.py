@@ -15,7 +15,7 @@ from common.files.trouble import error_words
 
 
 class Command(BaseCommand):
-    help = "Read captions, one a line, and write them with their mentions in brackets."
+    help = "Read captions, one per line, and print them with their mentions in brackets."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             type=Path,
             default=MENTION_DATA,
             metavar="DIR",
-            help="a folder that mentions_train has written (default: the one that comes along)",
+            help="a folder written by mentions_train (default: the one shipped with Chainbox)",
         )
 
     def handle(self, *, file: Path | None, model: Path, **options: object) -> None:

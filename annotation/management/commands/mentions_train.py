@@ -13,7 +13,7 @@ from common.files.trouble import error_words
 
 
 class Command(BaseCommand):
-    help = "Train the finding of mentions on a release's train captions; score it on val."
+    help = "Train a mention finder on a release's train captions, and score it on val."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("release", type=Path, metavar="RELEASE_DIR")
@@ -21,7 +21,7 @@ class Command(BaseCommand):
             "--out",
             type=Path,
             metavar="DIR",
-            help="the folder to write the model and the dictionaries to (default: mentions in "
+            help="where to write the model and the dictionaries (default: mentions in "
             "the application's data folder)",
         )
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         )
         self.stdout.write(f"Written to {folder}")
         if not (release / "val.txt").exists():
-            self.stdout.write("The release has no val.txt: nothing to score on")
+            self.stdout.write("The release has no val.txt, so the finder is not scored.")
             return
         score = mention_training.score(finder, _sentences(release, image_ids(release, "val")))
         self.stdout.write(

@@ -1,4 +1,4 @@
-"""manage.py release_build: write a campaign's finished images in the public format."""
+"""manage.py release_build: write a campaign's finished images as a dataset."""
 
 import argparse
 import sys
@@ -12,14 +12,14 @@ from annotation.actions.release.releases import NOT_INCLUDED, ReleaseBuildError,
 from annotation.management.campaigns import campaign_named
 from annotation.management.database import DatabaseCommand
 from annotation.management.progress import Progress
+from annotation.pipeline.release.writers.registry import DEFAULT, FORMATS
 from common.files.trouble import error_words
 
 
 class Command(DatabaseCommand):
     help = (
-        "Merge and write a campaign's finished images as a release: Sentences/, Annotations/, "
-        "split lists and UNRELATED_CAPTIONS, as Flickr30k Entities has them. Images that are not "
-        "finished are listed in NOT_INCLUDED. The same states always give the same bytes."
+        "Merge a campaign's finished images and write them as a release. Images that are not "
+        "finished are listed in the file NOT_INCLUDED. The same states always give the same bytes."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -27,11 +27,14 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--out", required=True, type=Path, metavar="DIR", help="a new or empty folder"
         )
-
+        described = "; ".join(f"{name}: {one.words}" for name, one in FORMATS.items())
+        parser.add_argument(
+            "--format", choices=list(FORMATS), default=DEFAULT, help=f"{described} (default)"
+        )
         parser.add_argument(
             "--photos",
             action="store_true",
-            help="put copies of the photos into DIR/photos, where experiments look for them",
+            help="copy the photos into DIR/photos, where experiments look for them",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,6 +44,7 @@ class Command(DatabaseCommand):
             built = release_build(
                 campaign=campaign,
                 out=options["out"],
+                format=options["format"],
                 photos=options["photos"],
                 done=progress.step,
             )

@@ -1,4 +1,4 @@
-"""manage.py release_stats DIR: what a release holds, beside the paper's numbers."""
+"""manage.py release_stats DIR: a release's statistics beside the paper's."""
 
 import sys
 from argparse import ArgumentParser
@@ -28,12 +28,14 @@ def release_statistics(directory: str, *, progress: TextIO) -> DatasetStatistics
 
 
 class Command(BaseCommand):
-    help = "Print the statistics of a directory in the public format beside the paper's."
+    help = "Print the statistics of a release beside the paper's."
     # A release is files only: this command works without any database.
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("directory", metavar="DIR", help="with Sentences/ and Annotations/")
+        parser.add_argument(
+            "directory", metavar="DIR", help="a folder with Sentences/ and Annotations/"
+        )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:

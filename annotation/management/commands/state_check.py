@@ -1,4 +1,4 @@
-"""manage.py state_check: prove that the state tables are what the facts fold to."""
+"""manage.py state_check: check that the state tables are what the facts fold to."""
 
 import argparse
 import sys
@@ -17,16 +17,18 @@ from annotation.selectors.trust.standing import standing_differences
 
 class Command(DatabaseCommand):
     help = (
-        "Rebuild every image from its facts, and every worker's standing from what happened, and "
-        "compare the result with what is stored. "
-        "Changes nothing, unless --rebuild asks to write the differing states anew. "
+        "Rebuild every image from its facts, and every worker's standing from its events, and "
+        "compare the results with what is stored. "
+        "Changes nothing unless --rebuild is given. "
         "Exit status 1 if anything differs."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--campaign", metavar="NAME", help="only this one (default: all)")
         parser.add_argument(
-            "--rebuild", action="store_true", help="write what differs anew from the facts"
+            "--rebuild",
+            action="store_true",
+            help="replace images that differ with what their facts give",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -51,7 +53,7 @@ class Command(DatabaseCommand):
                     state_rebuild(image_id=image.pk)
                     rebuilt += 1
         if rebuilt:
-            self.stdout.write(f"{rebuilt:,} states written anew from their facts")
+            self.stdout.write(f"{rebuilt:,} states rebuilt from their facts")
         unfounded = 0
         for difference in standing_differences(campaign):
             self.stdout.write(f"worker {difference}")
@@ -59,5 +61,5 @@ class Command(DatabaseCommand):
         if differing:
             raise CommandError(f"{differing:,} of {total:,} images differ from their facts.")
         if unfounded:
-            raise CommandError(f"{unfounded:,} workers stand elsewhere than their events say.")
+            raise CommandError(f"{unfounded:,} standings differ from their events.")
         self.stdout.write(f"{total:,} images: every stored state is what its facts fold to.")

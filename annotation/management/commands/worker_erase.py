@@ -12,12 +12,14 @@ from annotation.models import Worker
 
 class Command(DatabaseCommand):
     help = (
-        "Erase workers at their wish: their ids and comments are removed for good. Their "
+        "Erase workers at their request: remove their ids and comments for good. Their "
         "judgments stay under a pseudonym. This cannot be undone."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("names", nargs="+", metavar="NAME", help="the platform's worker id")
+        parser.add_argument(
+            "names", nargs="+", metavar="NAME", help="the worker's id on the marketplace"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         workers = {
@@ -25,6 +27,6 @@ class Command(DatabaseCommand):
         }
         for name in options["names"]:
             if name not in workers:
-                raise CommandError(f"There is no worker {name!r}: nothing was done.")
+                raise CommandError(f"There is no worker {name!r}. Nothing was done.")
         for name, worker in workers.items():
             self.stdout.write(f"{name} is {worker_erase(worker=worker)} now")

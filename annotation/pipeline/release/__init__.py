@@ -1,1 +1,1 @@
-"""Releases: the dataset as files, its statistics, and how close it comes to an answer key."""
+"""A finished dataset: its shapes, reading and writing it, its statistics and scores."""

@@ -1,7 +1,7 @@
 """The files of `Annotations/`: one element a line, one <object> a box or chain without box.
 
 The fast path matches the layout that every release has. A file that differs is read line by line:
-that accepts other white space and says what is wrong, and where, with anything else. Nothing is
+that accepts other white space and reports what is wrong, and where, with anything else. Nothing is
 ever expanded: a document type declaration is refused, and only XML's five own escapes are known.
 """
 
@@ -46,7 +46,7 @@ def parse_annotation(xml: str) -> Annotation:
 
 
 def format_annotation(image: ReleasedImage) -> str:
-    """Write what `Annotations/` says of the image: boxes first, no line end after the last line."""
+    """Return the image's file of `Annotations/`: boxes first, no line end after the last line."""
     problem = _filename_problem(image.filename) or next(
         filter(None, (_size_problem(n) for n in (image.width, image.height, image.depth))), None
     )
@@ -97,7 +97,7 @@ def _box_indents(names: int) -> Indents:
 
 def _indent(elements: list[str], usual: Indents, indents: Indents | None) -> list[str]:
     if indents is not None and any(indent.strip(" \t") for indent in indents):
-        raise ReleaseError(f"the indents {indents!r} hold more than spaces and tabs")
+        raise ReleaseError(f"the indents {indents!r} contain more than spaces and tabs")
     # Indents kept from an object that has gained or lost a name since no longer fit it.
     chosen = usual if indents is None or len(indents) != len(usual) else indents
     return [indent + element for indent, element in zip(chosen, elements, strict=True)]
@@ -110,21 +110,21 @@ def _escape(text: str) -> str:
 def _size_problem(number: int) -> str | None:
     if 1 <= number <= LARGEST_NUMBER:
         return None
-    return f"the image's size has {number}, which is no number of pixels or channels"
+    return f"the image's size contains {number}, which is not a number of pixels or channels"
 
 
 def _filename_problem(filename: str) -> str | None:
     if not filename or filename in (".", "..") or _NO_FILENAME.search(filename):
-        return f"{filename[:58]!a} is no plain file name"
+        return f"{filename[:58]!a} is not a plain file name"
     return None
 
 
 def _names_problem(chains: tuple[int, ...]) -> str | None:
     if not chains:
-        return "an <object> has no <name>, so no chain"
+        return "an <object> has no <name>, and so no chain"
     for chain in chains:
         if not 1 <= chain <= LARGEST_NUMBER:
-            return f"{chain} is no chain id of an <object>"
+            return f"{chain} is not a chain id of an <object>"
     if len(set(chains)) != len(chains):
         more = ", …" if len(chains) > _MOST_SHOWN else ""
         shown = ", ".join(map(str, chains[:_MOST_SHOWN]))
@@ -259,7 +259,7 @@ class _LineReader:
             raise self._error(f"expected {opening}…{closing} on one line, found {shorten(line)}")
         plain = re.sub(r"&[^&;]*;?", lambda escape: _ESCAPES.get(escape[0], "\0"), text)
         if "\0" in plain:
-            raise self._error(f"{shorten(text)} holds an escape other than {' '.join(_ESCAPES)}")
+            raise self._error(f"{shorten(text)} contains an escape other than {' '.join(_ESCAPES)}")
         return plain
 
     def _integer(self, name: str, meaning: str) -> int:

@@ -75,7 +75,8 @@ def image_ids(directory: str | Path, split: str | None = None) -> list[str]:
     """
     sentences = Path(directory) / SENTENCES
     if not sentences.is_dir():
-        raise ReleaseError(f"this is no release: it has no folder {SENTENCES}", file=str(directory))
+        why = f"this is not a release: it has no folder {SENTENCES}"
+        raise ReleaseError(why, file=str(directory))
     splits = read_splits(directory)
     if split is not None:
         if split not in splits:
@@ -104,7 +105,7 @@ def read_splits(directory: str | Path) -> dict[str, tuple[str, ...]]:
             image = _located(path, number, line)
             if image in split_of:
                 raise ReleaseError(
-                    f"image {image} is listed already, in {split_of[image]}.txt",
+                    f"image {image} is already listed in {split_of[image]}.txt",
                     file=str(path),
                     line=number,
                 )
@@ -148,7 +149,7 @@ def read_sentences(directory: str | Path, image: str) -> tuple[Sentence, ...]:
     if lines[-1] == "":
         lines.pop()
     if not lines:
-        raise ReleaseError("the file holds no caption", file=path)
+        raise ReleaseError("the file has no caption", file=path)
     if len(lines) > MOST_SENTENCES:
         raise ReleaseError(f"the file has more than {MOST_SENTENCES:,} captions", file=path)
     sentences = []
@@ -163,7 +164,7 @@ def read_sentences(directory: str | Path, image: str) -> tuple[Sentence, ...]:
 
 
 def read_image(directory: str | Path, image: str) -> ReleasedImage:
-    """Return all that the release says of one image; both its files must be there."""
+    """Return everything in the release about one image; both its files must exist."""
     sentences = read_sentences(directory, image)
     path = _annotation_path(directory, image)
     try:
@@ -213,7 +214,7 @@ def write_splits(directory: str | Path, splits: Mapping[str, Sequence[str]]) -> 
     split_of: dict[str, str] = {}
     for split, images in splits.items():
         if split not in SPLITS:
-            raise ReleaseError(f"{shorten(split)} is no split; they are {', '.join(SPLITS)}")
+            raise ReleaseError(f"{shorten(split)} is not a split; there are {', '.join(SPLITS)}")
         for image in images:
             if check_image_id(image) in split_of:
                 raise ReleaseError(f"image {image} is in {split_of[image]} and again in {split}")
@@ -229,7 +230,7 @@ def write_unrelated(directory: str | Path, unrelated: Mapping[str, Sequence[int]
         check_image_id(image)
         for number in numbers:
             if number < 1:
-                raise ReleaseError(f"{number} is no sentence number of image {image}")
+                raise ReleaseError(f"{number} is not a sentence number of image {image}")
             lines.append(f"{image} {number}\n")
     _write(str(Path(directory) / UNRELATED), "".join(lines))
 

@@ -27,7 +27,7 @@ class ReleaseError(ValueError):
         self.line = line
 
     def located(self, file: str, line: int | None = None) -> Self:
-        """Return the same error, now saying where it was found."""
+        """Return the same error with the place where it was found."""
         return type(self)(self.why, file=file, line=self.line if line is None else line)
 
 
@@ -40,8 +40,8 @@ def check_image_id(image: str) -> str:
     """Return `image` if it can safely be the stem of a file name; raise ReleaseError otherwise."""
     if not _IMAGE_ID.fullmatch(image):
         raise ReleaseError(
-            f"{shorten(image)} is no image id: it must start with a letter or digit and hold only "
-            "letters, digits, dots, hyphens and underscores"
+            f"{shorten(image)} is not an image id: it must start with a letter or digit and "
+            "contain only letters, digits, dots, hyphens and underscores"
         )
     return image
 
@@ -63,7 +63,7 @@ class Sentence(msgspec.Struct, frozen=True):
 
 
 # The white space before each line of one <object>, where it is not the usual tabs: a few files
-# of the public dataset were edited by hand, and a release built from them says so.
+# of the public dataset were edited by hand, and a release built from them keeps that.
 Indents = tuple[str, ...]
 
 
@@ -85,7 +85,7 @@ class UnboxedChain(msgspec.Struct, frozen=True):
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    """What one file of `Annotations/` says."""
+    """The contents of one file of `Annotations/`."""
 
     filename: str
     width: int
@@ -96,7 +96,7 @@ class Annotation(msgspec.Struct, frozen=True):
 
 
 class ReleasedImage(msgspec.Struct, frozen=True):
-    """All that a release says of one image; `image` is its id, the files' stem."""
+    """Everything in a release about one image; `image` is its id, the files' stem."""
 
     image: str
     filename: str

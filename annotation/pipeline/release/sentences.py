@@ -47,7 +47,7 @@ def parse_sentence(line: str) -> Sentence:
             _check_chain(chain, types)
         else:
             if "[" in word or "]" in word[:-1]:
-                raise ReleaseError(f"{shorten(word)} holds a bracket inside a word")
+                raise ReleaseError(f"{shorten(word)} contains a bracket inside a word")
             if opening is None:
                 raise ReleaseError(f"{shorten(word)} closes a phrase that was never opened")
             if word == "]":
@@ -100,7 +100,7 @@ def _check_types(types: tuple[str, ...]) -> None:
     for name in types:
         if name not in ENTITY_TYPES and name != NOT_VISUAL:
             raise ReleaseError(
-                f"{shorten(name)} is no entity type; the types are "
+                f"{shorten(name)} is not an entity type; the types are "
                 f"{', '.join(ENTITY_TYPES)} and {NOT_VISUAL}"
             )
     if len(set(types)) != len(types):
@@ -111,7 +111,7 @@ def _check_types(types: tuple[str, ...]) -> None:
 
 def _check_chain(chain: int, types: tuple[str, ...]) -> None:
     if not 0 <= chain <= LARGEST_NUMBER:
-        raise ReleaseError(f"{chain} is no chain id")
+        raise ReleaseError(f"{chain} is not a chain id")
     if types == (NOT_VISUAL,) and chain != 0:
         raise ReleaseError(f"a {NOT_VISUAL} phrase has chain id {chain}; it must be 0")
     if types != (NOT_VISUAL,) and chain == 0:
@@ -122,11 +122,11 @@ def _check_chain(chain: int, types: tuple[str, ...]) -> None:
 
 def _check_token(token: str) -> None:
     if not token:
-        raise ReleaseError("the caption has a word without letters")
+        raise ReleaseError("the caption has an empty word")
     if token.split() != [token]:
-        raise ReleaseError(f"the word {shorten(token)} holds white space")
+        raise ReleaseError(f"the word {shorten(token)} contains white space")
     if "[" in token or "]" in token:
-        raise ReleaseError(f"the word {shorten(token)} holds a bracket, which would end a phrase")
+        raise ReleaseError(f"the word {shorten(token)} contains a bracket, which ends a phrase")
     try:
         token.encode()
     except UnicodeEncodeError:
@@ -140,14 +140,14 @@ def _spacing_problem(line: str) -> str:
         return "the caption has white space before its first or after its last word"
     if "  " in line:
         return "two words have more than one space between them"
-    return "two words have other white space than one space between them"
+    return "two words have white space other than one space between them"
 
 
 def _opening_problem(word: str) -> str:
     if not word.startswith("[/EN#"):
         return f"{shorten(word)} opens a bracket without a phrase's mark, such as [/EN#1/people"
     if "[" in word[1:]:
-        return f"{shorten(word)} holds a bracket inside a word"
+        return f"{shorten(word)} contains a bracket inside a word"
     if word.endswith("]"):
         return f"the phrase {shorten(word)} has no words"
     chain, slash, types = word[len("[/EN#") :].partition("/")

@@ -1,8 +1,8 @@
-"""What a release holds, counted as the paper counts it.
+"""The contents of a release, counted as the paper counts them.
 
 The rules, which reproduce the paper's Table 1 from the public files (see docs/statistics.md):
 
-- A mention is a bracketed phrase with a chain; `notvisual` phrases are no mentions.
+- A mention is a bracketed phrase with a chain; `notvisual` phrases are not mentions.
 - A chain is any chain id other than 0 that either file of the image names.
 - A chain has every type that any of its mentions has. It counts in full, with all its mentions
   and all its boxes, for each of them; a chain without a mention has no type.

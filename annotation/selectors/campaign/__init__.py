@@ -1,0 +1,1 @@
+"""A campaign's overview, what its launch still needs, and its cost estimates."""

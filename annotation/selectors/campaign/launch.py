@@ -1,4 +1,4 @@
-"""What a campaign needs before workers may see it, and what of that is there."""
+"""What a campaign needs for its launch, and which of it is missing."""
 
 import re
 import shlex
@@ -18,21 +18,21 @@ from annotation.pipeline.work.guides import StageGuide, read_consent, shipped_co
 from annotation.selectors.gold.gold_questions import gold_available
 from annotation.selectors.work.guides import guide_read, guides_current, lesson_images
 
-# Words that somebody has to fill in: the shipped consent text has some.
+# Gaps that somebody has to fill in: the shipped consent text has some.
 _PLACEHOLDER = re.compile(r"\[[^\]]+\](?!\()")
 # What the connection to the marketplace needs.
 CONNECTION = ("CHAINBOX_CROWD_ENDPOINT", "CHAINBOX_CROWD_KEY_ID", "CHAINBOX_CROWD_SECRET")
 
 
 class LaunchCheck(msgspec.Struct, frozen=True):
-    """One thing that was looked at before launch."""
+    """One check before a launch."""
 
     what: str
     # What was found, in a few words.
     found: str
-    # What is wrong with it; empty: nothing is.
+    # The problems; empty if there are none.
     problems: tuple[str, ...] = ()
-    # What helps: commands, and other things to do.
+    # Remedies: commands, and other things to do.
     fixes: tuple[str, ...] = ()
 
     @property
@@ -41,7 +41,7 @@ class LaunchCheck(msgspec.Struct, frozen=True):
 
 
 def launch_checks(campaign: models.Campaign) -> tuple[LaunchCheck, ...]:
-    """Look at all that a launch needs, in a constant few statements."""
+    """Check everything that a launch needs, in a constant few statements."""
     settings = campaign.settings
     rows = guides_current(campaign)
     guides = {
@@ -88,11 +88,11 @@ def _photos(campaign: models.Campaign) -> LaunchCheck:
     return LaunchCheck(
         what="Photos",
         found=f"{count['all']:,} images, {count['bare']:,} without a photo",
-        problems=(f"{count['bare']:,} images have questions and no photo, as {names}",),
+        problems=(f"{count['bare']:,} images have questions but no photo, such as {names}",),
         fixes=(
             f"import the corpus again, with photos: "
             f"{_command(campaign, 'corpus_import', 'PATH --images DIR')}",
-            f"or take an image out: {_command(campaign, 'image_withdraw', 'IMAGE --reason WORDS')}",
+            f"or withdraw an image: {_command(campaign, 'image_withdraw', 'IMAGE --reason WORDS')}",
         ),
     )
 
@@ -115,9 +115,9 @@ def _tests(campaign: models.Campaign, guides: dict[Stage, StageGuide]) -> Launch
         found=", ".join(f"{stage.value} {number}" for stage, number in usable.items()),
         problems=problems,
         fixes=(
-            f"write the guides out: {_command(campaign, 'guides_export', 'FOLDER')}",
+            f"export the guides: {_command(campaign, 'guides_export', 'FOLDER')}",
             "add [[test]] questions to them, as docs/guides.md shows",
-            f"and read them in: {_command(campaign, 'guides_import', 'FOLDER')}",
+            f"and import them: {_command(campaign, 'guides_import', 'FOLDER')}",
         )
         if problems
         else (),
@@ -129,11 +129,11 @@ def _consent(campaign: models.Campaign, row: models.Guide | None) -> LaunchCheck
     empty = [words for text in guide.paragraphs for words in _PLACEHOLDER.findall(text)]
     return LaunchCheck(
         what="Consent",
-        found="it is filled in" if not empty else "it has words to be filled in",
-        problems=tuple(f"the consent text still says {words}" for words in empty),
+        found="it is complete" if not empty else "it has gaps to fill in",
+        problems=tuple(f"the consent text still contains {words}" for words in empty),
         fixes=(
-            f"put consent.toml right: {_command(campaign, 'guides_export', 'FOLDER')}",
-            f"and read it in: {_command(campaign, 'guides_import', 'FOLDER')}",
+            f"complete consent.toml: {_command(campaign, 'guides_export', 'FOLDER')}",
+            f"and import it: {_command(campaign, 'guides_import', 'FOLDER')}",
         )
         if empty
         else (),
@@ -146,8 +146,8 @@ def _gold(campaign: models.Campaign, settings: Settings) -> LaunchCheck:
     fixes: list[str] = []
     if problems:
         fixes = [
-            f"read some from a file: {_command(campaign, 'gold_import', 'FILE')}",
-            f"or make some of finished annotation: {_command(campaign, 'gold_make')}",
+            f"import some from a file: {_command(campaign, 'gold_import', 'FILE')}",
+            f"or make some from finished annotation: {_command(campaign, 'gold_make')}",
         ]
     if settings.crowd.check_share >= 1:
         problems.append("with crowd.check_share 1 all questions are gold questions")
@@ -170,7 +170,7 @@ def _budget(campaign: models.Campaign, settings: Settings) -> LaunchCheck:
     fixes = []
     for name, words, cents in (
         ("budget_cents", "the budget", crowd.budget_cents),
-        ("daily_budget_cents", "the budget of a day", crowd.daily_budget_cents),
+        ("daily_budget_cents", "the daily budget", crowd.daily_budget_cents),
     ):
         if cents < max(costs):
             problems.append(
@@ -189,28 +189,28 @@ def _budget(campaign: models.Campaign, settings: Settings) -> LaunchCheck:
 
 def _connection(campaign: models.Campaign, settings: Settings) -> LaunchCheck:
     problems = [f"{name} is not set" for name in CONNECTION if not getattr(site, name, "")]
-    fixes = ["set them in the environment, as CONTRIBUTING.md says"] if problems else []
+    fixes = ["set them in the environment: see CONTRIBUTING.md"] if problems else []
     if not site.CHAINBOX_TASK_URL:
-        problems.append("CHAINBOX_TASK_URL does not say where workers reach the task pages")
-        fixes.append("set it in the environment, as CONTRIBUTING.md says")
+        problems.append("CHAINBOX_TASK_URL, where workers reach the task pages, is not set")
+        fixes.append("set it in the environment: see CONTRIBUTING.md")
     for problem, fix in _fee_problems(campaign, settings):
         problems.append(problem)
         fixes.append(fix)
     endpoint = getattr(site, CONNECTION[0], "")
     return LaunchCheck(
         what="Marketplace",
-        found=endpoint or "it is not known",
+        found=endpoint or "not set",
         problems=tuple(problems),
         fixes=tuple(fixes),
     )
 
 
 def _fee_problems(campaign: models.Campaign, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Say that our own marketplace takes another fee than the campaign reckons with."""
+    """Yield a problem if our own marketplace charges another fee than the campaign expects."""
     is_ours = getattr(site, CONNECTION[0], "").rstrip("/") == site.MARKETPLACE_URL.rstrip("/")
     taken, expected = site.MARKETPLACE_FEE_PERCENT, settings.crowd.fee_percent
     if is_ours and taken != expected:
         yield (
-            f"the marketplace takes {taken}% and the campaign reckons with {expected}%",
+            f"the marketplace charges {taken}%, but the campaign expects {expected}%",
             _command(campaign, "campaign_settings", f"crowd.fee_percent={taken}"),
         )

@@ -53,7 +53,7 @@ class StageWork(msgspec.Struct, frozen=True):
 
     @property
     def late(self) -> int:
-        """Judgments that came when the question was settled already: stored, not counted."""
+        """Judgments that came after the question was settled: stored, not counted."""
         return self.recorded - self.counted
 
 

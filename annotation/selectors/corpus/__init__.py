@@ -1,0 +1,1 @@
+"""Photos: their signed addresses, and whether their files are intact."""

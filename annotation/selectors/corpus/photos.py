@@ -17,7 +17,7 @@ CONTENT_TYPES = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 
 
 class PhotoExpiredError(ValueError):
-    """The address was good once."""
+    """The address has expired."""
 
 
 class Photo(msgspec.Struct, frozen=True):

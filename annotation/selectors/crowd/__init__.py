@@ -1,0 +1,1 @@
+"""The crowd: HITs on the marketplace, their supply, the outbox, money and workers."""

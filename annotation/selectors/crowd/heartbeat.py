@@ -1,4 +1,4 @@
-"""Whether the background work is done: its sweep leaves the time behind, in the shared cache."""
+"""Whether the background work runs: its sweep stores the time in the shared cache."""
 
 from django.core.cache import cache
 
@@ -12,7 +12,7 @@ LATE_SECONDS = 120
 
 
 def heartbeat_age() -> float | None:
-    """Return how many seconds ago the sweep last ran; None if nobody knows."""
+    """Return how many seconds ago the sweep last ran; None if that is unknown."""
     beat = cache.get(HEARTBEAT)
     if not isinstance(beat, int | float):
         return None

@@ -6,11 +6,11 @@ from annotation import models
 from annotation.models import AssignmentStatus, SittingStatus
 from common.clock import database_now
 
-# How long a HIT that nothing is heard of goes without being asked about ...
+# How long until a HIT without news is polled ...
 LOOK_EVERY = timedelta(minutes=5)
-# ... and one of which a worker has told us that it is handed in ...
+# ... one that a worker has just submitted ...
 LOOK_SOON = timedelta(seconds=30)
-# ... and one that is all handed in: what the marketplace decides by itself takes hours.
+# ... and one that is fully submitted: the marketplace decides by itself only after hours.
 LOOK_RARELY = timedelta(hours=1)
 _UNCONFIRMED_FOR = timedelta(days=1)
 
@@ -34,12 +34,12 @@ def next_look(hit: models.Hit) -> timedelta:
 
 
 def hit_is_settled(hit: models.Hit) -> bool:
-    """Tell whether all that was submitted of a HIT has been decided on."""
+    """Tell whether all submitted assignments of a HIT have been decided on."""
     return not hit.assignments.filter(status=AssignmentStatus.SUBMITTED).exists()
 
 
 def known_assignments(hit: models.Hit) -> dict[tuple[str, str], models.Assignment]:
-    """Return what was confirmed of a HIT, by assignment and worker."""
+    """Return the confirmed assignments of a HIT, by assignment and worker."""
     return {
         (one.assignment_id, one.worker.name): one
         for one in hit.assignments.select_related("worker", "hit")

@@ -58,7 +58,7 @@ class WorkerHistory(msgspec.Struct, frozen=True):
 
 
 def standing_lines(rows: Iterable[models.WorkerStanding]) -> list[StandingLine]:
-    """Say where these stand. The rows come with `campaign__current_settings`."""
+    """Return where these stand. The rows come with `campaign__current_settings`."""
     settings: dict[int, Settings] = {}
     lines = []
     for row in rows:
@@ -82,7 +82,7 @@ def standing_lines(rows: Iterable[models.WorkerStanding]) -> list[StandingLine]:
 def workers_page(
     campaign: models.Campaign, *, trust: str, stage: str, name: str, page: str
 ) -> "Page[models.Worker]":
-    """Return a page of those who have a standing here, who was active last comes first.
+    """Return a page of workers with a standing here, the most recently active first.
 
     Empty arguments leave nobody out. A page number that makes no sense gives the nearest.
     """

@@ -1,0 +1,1 @@
+"""Choosing gold questions for a sitting, and how well they do."""

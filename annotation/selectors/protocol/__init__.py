@@ -1,0 +1,1 @@
+"""The states of images, and the settings that they were folded under."""

@@ -70,7 +70,7 @@ def image_fold(image: models.Image, settings: dict[int, Settings]) -> ImageState
 
 
 def image_differences(image: models.Image, settings: dict[int, Settings]) -> list[str]:
-    """Say where the state tables differ from what the image's facts fold to."""
+    """Return where the state tables differ from what the image's facts fold to."""
     if image.withdrawn_at is not None:
         return _tombstone_differences(image)
     try:
@@ -80,7 +80,7 @@ def image_differences(image: models.Image, settings: dict[int, Settings]) -> lis
     stored = image.stored_state
     found = []
     if stored.facts != state.facts:
-        found.append(f"the stored state has seen {stored.facts} facts of {state.facts}")
+        found.append(f"the stored state includes {stored.facts} of {state.facts} facts")
     if stored.body != encode_state(state):
         found.append("the stored state is not what the facts fold to")
     if stored.status != status_of(state):
@@ -101,11 +101,11 @@ def image_differences(image: models.Image, settings: dict[int, Settings]) -> lis
 def _tombstone_differences(image: models.Image) -> list[str]:
     found = []
     if image.stored_state.status != ImageStatus.WITHDRAWN or image.stored_state.body:
-        found.append("it was withdrawn and its state is still there")
+        found.append("it was withdrawn, but its state still exists")
     if image.captions.all() or image.mentions.all():
-        found.append("it was withdrawn and its captions are still there")
+        found.append("it was withdrawn, but its captions still exist")
     if image.chains.all() or image.boxes.all() or image.open_questions.all():
-        found.append("it was withdrawn and its chains, boxes or questions are still there")
+        found.append("it was withdrawn, but its chains, boxes or questions still exist")
     return found
 
 

@@ -1,0 +1,1 @@
+"""The images that a release contains, and those that it leaves out."""

@@ -1,0 +1,1 @@
+"""Workers' standing, and where they can appeal against it."""

@@ -1,4 +1,4 @@
-"""Links with which workers who lost trust ask for another look."""
+"""Links with which workers who lost trust can appeal."""
 
 from django.conf import settings
 from django.core import signing

@@ -90,7 +90,7 @@ def drawings_of(images: Collection[int]) -> dict[int, list[Drawing]]:
 
 
 def standing_differences(campaign: models.Campaign | None = None) -> Iterator[str]:
-    """Say which stored standings are not what their events fold to; a statement for each."""
+    """Yield the stored standings that differ from their events, one statement for each."""
     settings = settings_by_id()
     events = models.TrustEvent.objects.order_by("pk")
     rows = models.WorkerStanding.objects.select_related("worker").order_by("pk")
@@ -102,5 +102,5 @@ def standing_differences(campaign: models.Campaign | None = None) -> Iterator[st
         for body, version in of_row.values_list("body", "settings_id"):
             standing = follow(standing, decode_event(body), Stage(row.stage), settings[version])
         if (row.standing, row.trust) != (standing, standing.trust.value):
-            told = f"{row.trust}, and by its events {standing.trust}"
+            told = f"stored as {row.trust}, but {standing.trust} by its events"
             yield f"{row.worker.name} at {row.stage}: {told}"

@@ -1,8 +1,8 @@
-"""Who comes to a task, with which HIT: all that opening a sitting has to know, in a few statements.
+"""Who comes to a task, with which HIT: what is needed to open a sitting, in a few statements.
 
-What the platform's address says is a claim. A HIT that we did not publish, and a worker whom the
-stage does not trust, get nothing. The marketplace's signature proves that the worker has accepted
-the HIT; where the marketplace gives none, no more sittings are open than the HIT has places.
+The parameters of the page's address are only a claim. A HIT that we did not publish, and a worker
+whom the stage does not trust, get nothing. The marketplace's signature proves that the worker has
+accepted the HIT; without it, no more sittings are open than the HIT has places.
 """
 
 from datetime import datetime, timedelta

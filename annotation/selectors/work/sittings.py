@@ -26,9 +26,9 @@ Empty = Literal["with_others", "nothing_left"]
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """What the platform's address says: who works on which assignment of which task.
+    """The parameters of the page's address: who works on which assignment of which task.
 
-    Only a claim, unless it has proof of acceptance: until the platform confirms it.
+    Without proof of acceptance it is only a claim, until the marketplace confirms it.
     """
 
     campaign: int
@@ -130,7 +130,7 @@ def _live_leases() -> QuerySet[models.SittingQuestion]:
 
 
 def why_empty(campaign: models.Campaign, stage: Stage, worker: models.Worker) -> Empty:
-    """Say why there is no question for a worker: others have what is left, or nothing is."""
+    """Return why there is no question for a worker: others have the rest, or nothing is left."""
     # What is free now was passed over because somebody is choosing it. One statement, and so one
     # moment: between two, a question that goes from hand to hand would be seen in neither.
     is_there = _askable(campaign, stage).filter(Exists(_live_leases()) | _open_to(worker)).exists()
@@ -144,13 +144,13 @@ def campaign_find(campaign_id: int) -> models.Campaign | None:
 
 
 def claim_proof(claim: Claim) -> str:
-    """Return what finds a claim's sitting again, and says to nobody whose it was."""
+    """Return a hash that finds a claim's sitting again without revealing the worker."""
     about = f"{claim.assignment_id}/{claim.worker}"
     return salted_hmac("chainbox.claim", about, algorithm="sha256").hexdigest()
 
 
 def worker_mark(name: str) -> str:
-    """Return what tells one worker from another, and says to nobody who they are."""
+    """Return a hash that tells workers apart without revealing who they are."""
     return salted_hmac("chainbox.mark", name, algorithm="sha256").hexdigest()
 
 
@@ -226,12 +226,12 @@ def sitting_score(sitting: models.Sitting) -> Score | None:
 
 
 def is_explained(sitting: models.Sitting) -> bool:
-    """Tell whether a test may say what was right: to nobody who has only made up a name."""
+    """Tell whether a test may show which answers were right: only to a proven worker."""
     return sitting.is_proven or sitting.confirmed_at is not None
 
 
 def is_over(sitting: models.Sitting, now: datetime) -> bool:
-    """Tell whether an open sitting's time is up. A test keeps nothing from others: it never is."""
+    """Tell whether an open sitting's time is up. A test reserves nothing, so its time never is."""
     return (
         sitting.kind == SittingKind.WORK
         and sitting.status == SittingStatus.OPEN
@@ -245,5 +245,5 @@ def task_url(campaign_id: int, stage: Stage, kind: SittingKind = SittingKind.WOR
     path = reverse(name, kwargs={"campaign_id": campaign_id, "stage": stage.value})
     base: str = site.CHAINBOX_TASK_URL
     if not base:
-        raise ImproperlyConfigured("CHAINBOX_TASK_URL must say where task pages are reached.")
+        raise ImproperlyConfigured("CHAINBOX_TASK_URL must be the address of the task pages.")
     return base + path

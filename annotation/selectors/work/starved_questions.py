@@ -12,7 +12,7 @@ from annotation import models
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.trust.standing import Trust
 
-# Who has opened no sitting for longer is not waited for.
+# A worker who has opened no sitting for this long is not waited for.
 ACTIVE_DAYS = 14
 
 
@@ -42,8 +42,8 @@ def questions_suspect(
 ) -> list[models.OpenQuestion]:
     """Return questions of a stage that may be starved, and some that are marked so, with states.
 
-    Only who has answered something about an image can be kept from a question about it: so a
-    question is suspect if each of these workers has. Of very many questions only a part is
+    Only workers who have answered something about an image can be barred from a question about
+    it, so a question is suspect if each of these workers has. Of very many questions only a part is
     looked at, another one each time. Two statements.
     """
     questions = models.OpenQuestion.objects.filter(campaign=campaign, stage=stage.value)

@@ -1,1 +1,1 @@
-"""Simulated workers who come as people do: over HTTP, through the marketplace's pages and ours."""
+"""Simulated workers who work as people do: over HTTP, through the marketplace's pages and ours."""

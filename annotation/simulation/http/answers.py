@@ -1,4 +1,4 @@
-"""What a simulated worker says to the questions of a sitting.
+"""A simulated worker's answers to the questions of a sitting.
 
 People look at the photo. The simulation looks the questions up in the database instead, and errs
 as often as people do: with the same model as the direct simulation (`simulation.crowd`).
@@ -19,7 +19,7 @@ from annotation.simulation.crowd import Person, draws, spam
 from annotation.simulation.http.task import Given
 from annotation.simulation.run import answer_key
 
-# How long a question takes, in seconds: the supplement's times a HIT, by the questions in one.
+# Seconds per question: the supplement's times per HIT, divided by the questions in one.
 SECONDS: Final[dict[Stage, float]] = {
     Stage.LINKS: 7.5,
     Stage.VERIFICATION: 19.0,
@@ -76,7 +76,7 @@ def _given(
 def _to_test(
     stage: Stage, lesson: Lesson, row: models.SittingQuestion, person: Person
 ) -> tuple[str, Rect | None]:
-    # Somebody who takes the test once more does not repeat each error.
+    # A worker who retakes the test does not repeat every error.
     about = f"test/{row.sitting_id}/{row.number}"
     if stage is Stage.DRAWING:
         return person.draw_known(lesson.expected, _size(row), about)
@@ -89,7 +89,7 @@ def _to_question(
     state, question = row.image.stored_state.state, question_from_key(row.key)
     is_open = any(one.key == row.key for one in open_questions(state))
     if not is_open or not hasattr(row.image, "answer_key"):
-        # It was settled meanwhile, or nobody knows: what is said does not matter.
+        # It was settled meanwhile, or is unknown: the answer does not matter.
         return spam(stage, _size(row), random)
     return person.answer(state, question, answer_key(row.image), row.image.name)
 

@@ -21,11 +21,11 @@ _REDIRECTS: Final = (301, 302, 303)
 
 
 class UnreachableError(OSError):
-    """There was no reply, or only that the server has a problem: the same may go well later."""
+    """There was no reply, or the server had a problem: the same may succeed later."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What a server said, and at which address in the end."""
+    """A server's reply, and its final address."""
 
     url: str
     status: int
@@ -50,7 +50,7 @@ class Browser:
         self.requests = 0
 
     def get(self, url: str, *, cookies: bool = True) -> Reply:
-        """Get a page, wherever it has moved. A page in a frame of another site has no cookies."""
+        """Get a page, following redirects. A page in a frame of another site has no cookies."""
         return self._follow("GET", url, {}, b"", cookies=cookies)
 
     def post_form(
@@ -80,7 +80,7 @@ class Browser:
             if reply.status not in _REDIRECTS:
                 return reply
             method, url, headers, body = "GET", reply.url, {}, b""
-        raise UnreachableError(f"{url} redirects in a circle")
+        raise UnreachableError(f"{url} redirects endlessly")
 
     def _send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, cookies: bool
@@ -98,7 +98,7 @@ class Browser:
         for line in response.headers.get_all("Set-Cookie", []) if cookies else []:
             _keep(line, jar)
         if response.status >= 500 or response.status == 429:
-            raise UnreachableError(f"{url} says {response.status}")
+            raise UnreachableError(f"{url} answered {response.status}")
         where = response.headers.get("Location") if response.status in _REDIRECTS else None
         return Reply(
             url=urljoin(url, where) if where else url, status=response.status, body=content

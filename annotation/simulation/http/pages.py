@@ -1,4 +1,4 @@
-"""What a worker sees on a page: its words, its forms, the groups of HITs, the frame."""
+"""What a worker sees on a page: its text, its forms, the groups of HITs, the frame."""
 
 import re
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""What became of each simulated worker: what they did, what they got, whether they are trusted."""
+"""The report on each simulated worker: what they did, what they earned, where they are trusted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from annotation.simulation.http.worker import HttpWorker, Outcome
 
 
 def run_lines(run: CrowdRun) -> list[str]:
-    """Return how the run went, a fact a line."""
+    """Return how the run went, one fact per line."""
     counts = ", ".join(f"{run.count(*outcomes):,} {words}" for words, outcomes in _WORDS.items())
     rate = run.requests / run.seconds if run.seconds else 0.0
     lines = [
@@ -31,7 +31,7 @@ _WORDS = {
 
 
 def worker_lines(campaign: models.Campaign, workers: Sequence[HttpWorker]) -> list[str]:
-    """Return a table of the workers: sittings handed in, HITs paid, trust at every stage."""
+    """Return a table of the workers: sittings submitted, HITs paid, trust at every stage."""
     names = [worker.worker for worker in workers]
     sittings = Counter(
         models.Sitting.objects.filter(

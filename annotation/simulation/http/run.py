@@ -19,9 +19,9 @@ from annotation.simulation.http.worker import HttpWorker, Outcome, Places, Plan
 from common.clock import database_now
 
 LOOK_EVERY: Final = 0.5
-# What is due later than this, in seconds, is not waited for.
+# Work due later than this, in seconds, is not waited for.
 SOON: Final = 60.0
-# Where spammers turn, in turn: first where there is most to do.
+# The stages where spammers begin to spam, in turn: first where there is most to do.
 SPAM_STAGES: Final = (
     Stage.LINKS,
     Stage.DRAWING,
@@ -34,7 +34,7 @@ _SALT: Final = "annotation.simulation.http"
 
 
 class Crew(msgspec.Struct, frozen=True):
-    """Who comes: so many, as good as the profile says, the first `spammers` of them for a time."""
+    """The workers of a run: how many, how good, and how many of them turn to spam."""
 
     workers: int
     profile: Profile
@@ -129,7 +129,7 @@ def _watch(
     patience: Patience,
     done: Callable[[int], None],
 ) -> str:
-    """Wait for the end, and say why it came before the work was done."""
+    """Wait for the end; return why it came before the work was done, or nothing."""
     told = 0
     pause = threading.Event()
     while time.monotonic() < until:
@@ -141,7 +141,7 @@ def _watch(
         if turned_away is not None and isinstance(turned_away.failure, TurnedAwayError):
             raise turned_away.failure
         if all(worker.failure is not None for worker in workers):
-            return f"nobody could go on: {workers[0].failure!r}"
+            return f"no worker could go on: {workers[0].failure!r}"
         at_work = [worker for worker in workers if worker.failure is None]
         idle = time.monotonic() - max(worker.busy_at for worker in at_work)
         if min(worker.vain_looks for worker in at_work) < patience.looks:
@@ -152,13 +152,13 @@ def _watch(
             if idle <= patience.stalled:
                 continue
             return (
-                f"nothing came of what is under way for {idle:.0f} seconds: "
-                "do the site's background worker and its scheduler run?"
+                f"work under way made no progress for {idle:.0f} seconds: "
+                "are the site's background worker and its scheduler running?"
             )
         if idle > patience.quiet and not is_open(campaign):
             return ""
         if idle > patience.give_up:
-            return f"nobody got anything to do for {idle:.0f} seconds, though work is open"
+            return f"no worker got anything to do for {idle:.0f} seconds, although work is open"
     return "time is up"
 
 

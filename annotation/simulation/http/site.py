@@ -16,7 +16,7 @@ _WORK: Final = re.compile(r"/work/([^/]+)/$")
 
 
 class TurnedAwayError(RuntimeError):
-    """The marketplace does not let somebody in; the message is what it says."""
+    """The marketplace does not let somebody in; the message is its reason."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Account(msgspec.Struct, frozen=True):
-    """How somebody signs in; `invitation` lets them sign up where not everybody may."""
+    """How somebody logs in; `invitation` lets them sign up where one is needed."""
 
     username: str
     password: str
@@ -127,7 +127,7 @@ class WorkerSite:
     def _read(self, reply: Reply) -> Page:
         if reply.status == 403:
             # The token in a form is good for one session: another page has the next.
-            raise UnreachableError(f"{reply.url} says 403")
+            raise UnreachableError(f"{reply.url} answered 403")
         page = Page(reply.url, reply.text)
         if self.worker and reply.path.endswith("/login/"):
             self.worker = ""

@@ -1,4 +1,4 @@
-"""A task page as its script uses it: consent, opening, drafts, finishing, handing in."""
+"""A task page as its script uses it: consent, opening, drafts, finishing, submitting."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class RefusedError(RuntimeError):
-    """The server says no, for the reason that `kind` names."""
+    """The server refuses, for the reason that `kind` names."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ class RefusedError(RuntimeError):
 
 
 class _Wire(msgspec.Struct, frozen=True, rename="camel"):
-    # Of what the server sends only what a simulated worker looks at.
+    # Only those fields of the server's reply that a simulated worker uses.
     pass
 
 
@@ -120,7 +120,7 @@ class TaskPage:
         reply = browser.get(frame, cookies=False)
         text = Page(reply.url, reply.text).json.get("page", "")
         if not text:
-            raise RefusedError("not_found", f"the page in the frame says {reply.status}")
+            raise RefusedError("not_found", f"the page in the frame answered {reply.status}")
         self.data = msgspec.json.decode(text, type=_PageData)
         if not self.data.token:
             raise RefusedError("bad_request", f"the page in the frame is for {self.data.mode}")
@@ -149,7 +149,7 @@ class TaskPage:
         self._call("draft", {**draft, "answer": answer}, dict)
 
     def finish(self, answers: Sequence[Given]) -> Finished:
-        """Hand all answers in."""
+        """Submit all answers."""
         sent = {"sitting": self._sitting, "answers": answers}
         return self._call("finish", sent, Finished)
 
@@ -182,5 +182,5 @@ def _refused(reply: Reply) -> Exception:
     try:
         problem = msgspec.json.decode(reply.body, type=_Problem)
     except msgspec.DecodeError:
-        return UnreachableError(f"{reply.url} says {reply.status}")
+        return UnreachableError(f"{reply.url} answered {reply.status}")
     return RefusedError(problem.error, problem.message)

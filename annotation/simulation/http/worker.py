@@ -1,7 +1,7 @@
 """One simulated worker at work: finds HITs, does them, gives some back, rests when there are none.
 
-Nothing is kept but what is on the server: a worker who is cut off anywhere goes on with what they
-had accepted, as somebody does whose browser crashed.
+All state is on the server: a worker who is interrupted continues with the HITs they had accepted,
+like somebody whose browser has crashed.
 """
 
 import logging
@@ -85,7 +85,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class HttpWorker:
-    """A worker with an account of their own. `spams_at`: a stage at which they stop caring."""
+    """A worker with an account of their own. `spams_at`: a stage at which they begin to spam."""
 
     def __init__(
         self, plan: Plan, person: Person, account: Account, spams_at: Stage | None = None
@@ -190,7 +190,7 @@ class HttpWorker:
                 continue
             if not self.has_turned or task.stage is self.spams_at:
                 return group
-            # Spam is quick: whoever lives by it takes all of it that there is.
+            # Spam is quick: a spammer takes all the HITs there are.
             found = found or group
         return found
 
@@ -245,7 +245,7 @@ class HttpWorker:
         try:
             return page.finish(answers)
         except RefusedError as error:
-            # They had been handed in, and the reply was lost: what was said first stands.
+            # They had been submitted and the reply was lost: the first answers count.
             again = page.open().outcome if error.kind == "finished" else None
             if again is None:
                 raise
@@ -257,7 +257,7 @@ class HttpWorker:
         return sitting_answers(sitting_id, self.person, numbers, is_spam=is_spam)
 
     def _is_spamming(self, stage: Stage) -> bool:
-        """Tell whether they have turned: once trusted at their stage, and from then on."""
+        """Tell whether they spam by now: once trusted at their stage, and from then on."""
         if stage is not self.spams_at:
             return False
         self.has_turned = (

@@ -1,0 +1,1 @@
+"""A campaign with a crowd: its launch, its budgets, its cost estimate."""

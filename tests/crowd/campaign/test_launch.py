@@ -75,18 +75,18 @@ def problems(campaign: models.Campaign) -> list[str]:
 
 
 def test_a_campaign_that_lacks_nothing_is_launched(ready: models.Campaign) -> None:
-    assert "nothing was published" in run("campaign_launch", campaign="demo", dry_run=True)
+    assert "Nothing was published" in run("campaign_launch", campaign="demo", dry_run=True)
     assert not models.StageSupply.objects.exists()
     text = run("campaign_launch", campaign="demo")
     assert text.count("ok ") == 7
-    assert "'demo' is launched. HITs on their way: links" in text
+    assert "'demo' is launched. HITs being published: links" in text
     supplies = ready.supplies.values_list("stage", "status")
     assert dict(supplies) == {stage.value: SupplyStatus.RUNNING for stage in Stage}
     assert work_hits(ready, HitStatus.CREATING)
     assert models.Hit.objects.filter(kind="test").count() == 2 * len(Stage)
-    with pytest.raises(CommandError, match="launched already; campaign_pause"):
+    with pytest.raises(CommandError, match=r"already launched\. Use campaign_pause"):
         run("campaign_launch", campaign="demo")
-    with pytest.raises(LaunchRefusedError, match="launched already"):
+    with pytest.raises(LaunchRefusedError, match="already launched"):
         campaign_launch(campaign=ready)
 
 
@@ -99,11 +99,11 @@ def test_all_that_is_lacking_is_listed_at_once_with_what_helps(tmp_path: Path) -
         call_command("campaign_launch", campaign="my rides", stdout=out)
     text = out.getvalue()
     for words in (
-        "2 images have questions and no photo, as b, c",
+        "2 images have questions but no photo, such as b, c",
         "manage.py corpus_import --campaign 'my rides' PATH --images DIR",
         "the guide of drawing has no test questions",
         "manage.py guides_import --campaign 'my rides' FOLDER",
-        "the consent text still says [",
+        "the consent text still contains [",
         "links has 0 gold questions and needs 60",
         "manage.py gold_import --campaign 'my rides' FILE",
         "the budget is $0.00, less than the $0.45 of one HIT",
@@ -129,7 +129,7 @@ def test_each_check_looks_at_its_own_thing(ready: models.Campaign) -> None:
         "with crowd.check_share 1 all questions are gold questions"
     ]
     assert with_crowd(check_share=0.02, daily_budget_cents=44) == [
-        "the budget of a day is $0.44, less than the $0.45 of one HIT"
+        "the daily budget is $0.44, less than the $0.45 of one HIT"
     ]
     free = {"price_cents": dict.fromkeys(Stage, 0), "budget_cents": 0, "daily_budget_cents": 0}
     assert with_crowd(**free) == [], "voluntary work needs no budget"
@@ -143,7 +143,7 @@ def test_each_check_looks_at_its_own_thing(ready: models.Campaign) -> None:
         MARKETPLACE_FEE_PERCENT=20,
     ):
         assert problems(fresh(ready)) == [
-            "the marketplace takes 20% and the campaign reckons with 0%"
+            "the marketplace charges 20%, but the campaign expects 0%"
         ]
     models.OpenQuestion.objects.all().delete()
     assert problems(fresh(ready)) == ["there is nothing to ask"]
@@ -177,7 +177,9 @@ def test_pause_resume_and_drain_by_command(tmp_path: Path) -> None:
 
 def test_commands_say_what_is_wrong(tmp_path: Path) -> None:
     small_campaign(tmp_path, ["a"])
-    with pytest.raises(CommandError, match=r"not launched: `manage\.py campaign_launch"):
+    with pytest.raises(
+        CommandError, match=r"not launched; launch it with `manage\.py campaign_launch"
+    ):
         run("campaign_pause", campaign="rides")
     with pytest.raises(CommandError, match="there are: rides"):
         run("campaign_drain", campaign="rode")

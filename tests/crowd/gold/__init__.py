@@ -1,0 +1,1 @@
+"""Gold questions in the database: made, chosen, disguised, kept good."""

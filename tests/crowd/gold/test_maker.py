@@ -65,7 +65,7 @@ def test_stored_once_and_what_makes_no_sense_is_refused() -> None:
     stored = gold_store(campaign=campaign, golds=iter(golds))
     assert (stored.added, stored.known) == (1, 1)
     assert [refused.why for refused in stored.refused] == [
-        "the same question is there already, with the answer 'yes'",
+        "the same question already exists, with the answer 'yes'",
         "the campaign has no image 'image-9'",
         "coverage marks 1 phrases, not 2",
     ]
@@ -232,9 +232,7 @@ def test_gold_import_takes_all_or_nothing(tmp_path: Path) -> None:
     out = run("gold_import", file, skip_bad=True)
     assert "2 gold questions added.\n2 bad entries left out." in out
     assert {row.source for row in models.GoldQuestion.objects.all()} == {"file"}
-    assert "0 gold questions added.\n2 were there already." in run(
-        "gold_import", file, skip_bad=True
-    )
+    assert "0 gold questions added.\n2 already existed." in run("gold_import", file, skip_bad=True)
 
 
 def test_gold_import_names_the_line_that_contradicts_another(tmp_path: Path) -> None:
@@ -244,7 +242,7 @@ def test_gold_import_names_the_line_that_contradicts_another(tmp_path: Path) -> 
     errors = StringIO()
     with pytest.raises(CommandError, match="1 problems"):
         call_command("gold_import", file, campaign="test", stderr=errors)
-    assert "line 2: the same question is there already, with the answer 'yes'" in errors.getvalue()
+    assert "line 2: the same question already exists, with the answer 'yes'" in errors.getvalue()
 
 
 def test_gold_import_of_a_file_that_is_none(tmp_path: Path) -> None:
@@ -279,7 +277,7 @@ def test_gold_export_is_read_back(tmp_path: Path) -> None:
     before = dict(models.GoldQuestion.objects.values_list("key", "answer"))
     file = tmp_path / "gold.jsonl"
     assert f"{len(before)} gold questions." in run("gold_export", file)
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         run("gold_export", file)
     models.GoldQuestion.objects.all().delete()
     run("gold_import", file)

@@ -81,7 +81,7 @@ def test_what_was_rejected_there_cannot_be_approved(
     call = call_of(f"approve/{assignment.pk}")
     assert (call.status, call.last_error) == (
         CallStatus.FAILED,
-        "The marketplace says that it was rejected.",
+        "The marketplace has rejected it.",
     )
     assert not models.Payment.objects.exists()
     money_agrees(funded)
@@ -129,7 +129,7 @@ def test_a_bonus_is_paid_once_for_a_key(
 
 
 def test_a_bonus_needs_money_and_a_reason(assignment: models.Assignment) -> None:
-    with pytest.raises(BonusError, match="at least a cent"):
+    with pytest.raises(BonusError, match="at least one cent"):
         bonus_queue(assignment=assignment, cents=0, reason="Thanks", key="k")
     with pytest.raises(BonusError, match="needs a reason"):
         bonus_queue(assignment=assignment, cents=1, reason=" ", key="k")

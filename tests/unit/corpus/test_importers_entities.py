@@ -80,7 +80,7 @@ def test_entities_with_bad_files(tmp_path: Path) -> None:
         ("A man\nA\x01man\n", "line 2", "the caption holds the control character U+0001"),
         ("A " * 2000 + "man\n", "line 1", "the caption has 2,001 tokens"),
         ("A man\n" * 101, "", "image 1 has 101 captions"),
-        ("", "", "the file holds no caption"),
+        ("", "", "the file has no caption"),
     ],
 )
 def test_entities_captions_are_checked(tmp_path: Path, content: str, place: str, why: str) -> None:
@@ -94,5 +94,5 @@ def test_entities_captions_are_checked(tmp_path: Path, content: str, place: str,
 def test_entities_with_bad_split_file(tmp_path: Path) -> None:
     folder = make_release(tmp_path)
     (folder / "val.txt").write_text("2\n3\n")
-    with pytest.raises(CorpusError, match=r"val\.txt, line 2: image 3 is listed already"):
+    with pytest.raises(CorpusError, match=r"val\.txt, line 2: image 3 is already listed"):
         list(read_corpus(folder, "entities"))

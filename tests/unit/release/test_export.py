@@ -1,4 +1,4 @@
-"""From a finished image's state to what a release says of it."""
+"""From a finished image's state to its entry in a release."""
 
 from itertools import count
 

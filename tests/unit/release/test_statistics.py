@@ -191,7 +191,7 @@ def test_a_directory_is_counted(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_no_release_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReleaseError, match="this is no release"):
+    with pytest.raises(ReleaseError, match="this is not a release"):
         release_statistics(str(tmp_path), progress=io.StringIO())
 
 

@@ -295,7 +295,7 @@ def rewrite_table(path: Path, name: str, content: bytes) -> None:
 
 
 def refused(path: Path, why: str) -> None:
-    with pytest.raises(CommandError, match=rf"^Nothing is restored: .*{why}"):
+    with pytest.raises(CommandError, match=rf"^Nothing was restored: .*{why}"):
         call_command("backup_restore", str(path), stdout=io.StringIO())
 
 
@@ -404,7 +404,7 @@ def test_refuses_a_database_with_rows(archive: Path, media: Path) -> None:
     ("table", "content", "why"),
     [
         # Fails at a table after many that went well, at the end, and in a row's shape.
-        ("auth_user_groups", b"[1,77,1]\n", "contradicts itself"),
+        ("auth_user_groups", b"[1,77,1]\n", "is inconsistent"),
         ("auth_user_groups", b"[1,1,1]\n[1,1,1]\n", "auth_user_groups"),
         ("auth_user_groups", b"[1,1]\n", "has other columns"),
     ],
@@ -422,7 +422,7 @@ def test_nothing_stays_of_a_restore_that_fails(
 def test_refuses_a_storage_with_another_photo_of_that_name(archive: Path, media: Path) -> None:
     (photo,) = manifest_of(archive).photos
     default_storage.save(photo.name, ContentFile(b"other"))
-    refused(archive, "the file storage has another")
+    refused(archive, "the file storage already has a different")
     with default_storage.open(photo.name) as there:
         assert there.read() == b"other"
     default_storage.delete(photo.name)
@@ -443,7 +443,7 @@ def test_a_photo_that_is_there_already_is_kept(archive: Path, media: Path) -> No
 def test_dry_run_checks_and_restores_nothing(copy: Path, media: Path) -> None:
     out = io.StringIO()
     call_command("backup_restore", str(copy), "--dry-run", stdout=out)
-    assert out.getvalue().startswith("Is whole: ")
+    assert out.getvalue().startswith("The backup is complete: ")
     assert_untouched(media)
 
 

@@ -187,7 +187,7 @@ def test_one_that_ends_its_workers_is_given_up(planner: Client, campaign: models
     assert taken is not None
     with pytest.raises(AbandonedError):
         estimate_finish(stored=taken, body="")
-    assert "3 workers stopped without a word" in page(planner, campaign)
+    assert "3 background workers stopped while they were making it" in page(planner, campaign)
     assert ask(planner, campaign) == 302
     campaign_estimates()
     assert FIGURES.search(page(planner, campaign))

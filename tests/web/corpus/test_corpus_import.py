@@ -77,13 +77,13 @@ def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
     before = everything()
     text = corpus_import(DEMO, images=DEMO / "photos", gold=True)
     assert everything() == before
-    assert "0 images added.\n10 were there already, unchanged." in text
+    assert "0 images added.\n10 already existed, unchanged." in text
 
 
 def test_a_stopped_import_goes_on_where_it_was(tmp_path: Path) -> None:
     corpus_import(token_file(tmp_path, "".join(TOKENS.splitlines(keepends=True)[:2])))
     text = corpus_import(token_file(tmp_path))
-    assert "1 images added.\n1 were there already, unchanged." in text
+    assert "1 images added.\n1 already existed, unchanged." in text
     assert Image.objects.count() == 2
 
 
@@ -115,7 +115,7 @@ def test_another_caption_under_a_known_name_is_a_conflict(tmp_path: Path) -> Non
     changed = token_file(tmp_path, TOKENS.replace("Two dogs", "Three dogs"))
     with pytest.raises(CommandError, match="1 problems"):
         call_command("corpus_import", changed, campaign="c", stderr=out)
-    assert "image two: is there already with another caption 1" in out.getvalue()
+    assert "image two: already exists with a different caption 1" in out.getvalue()
     assert everything() == before
 
 
@@ -141,7 +141,7 @@ def test_photos_can_come_later_and_are_stored_once(tmp_path: Path) -> None:
     corpus_import(token_file(tmp_path))
     assert Image.objects.get(name="one").width == 0
     text = corpus_import(token_file(tmp_path), images=photos)
-    assert "2 that were there got their photo" in text
+    assert "2 existing images got their photo" in text
     files = set(Image.objects.values_list("file", flat=True))
     assert len(files) == 1
     assert default_storage.exists(files.pop())

@@ -77,10 +77,10 @@ def test_what_is_missing_or_damaged_is_named_and_put_back(corpus: Path) -> None:
         line = next(line for line in said.splitlines() if stored(name).name in line)
         assert problem in line
         assert f"(image {name} of campaign 'c')" in line
-    assert failed.startswith("3 of 3 photos are not as they were imported. Put them back: run ")
+    assert failed.startswith("3 of 3 photos are not as they were imported. To restore them, run ")
     assert "corpus_import" in failed
 
-    assert "3 had a missing or damaged photo, which was put back." in imported(corpus)
+    assert "3 had a missing or damaged photo, which was restored." in imported(corpus)
     assert {name: stored(name).read_bytes() for name in NAMES} == contents
     assert checked()[1] == ""
     assert "put back" not in imported(corpus)
@@ -116,7 +116,7 @@ def test_another_photo_does_not_replace_a_damaged_one(corpus: Path) -> None:
             stderr=out,
         )  # fmt: skip
     assert "image two: its stored photo is damaged" in out.getvalue()
-    assert "because it is another photo" in out.getvalue()
+    assert "because it is a different photo" in out.getvalue()
     assert stored("two").read_bytes() == b"half"
 
 

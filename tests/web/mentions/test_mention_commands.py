@@ -46,11 +46,11 @@ def test_train_then_find_with_what_was_trained(release: Path, tmp_path: Path) ->
 def test_train_without_val_does_not_score(release: Path, tmp_path: Path) -> None:
     (release / "val.txt").unlink()
     printed = run("mentions_train", str(release), "--out", str(tmp_path / "trained"))
-    assert "nothing to score on" in printed
+    assert "the finder is not scored" in printed
 
 
 def test_train_on_something_else_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"no release.*Sentences"):
+    with pytest.raises(CommandError, match=r"not a release.*Sentences"):
         run("mentions_train", str(tmp_path), "--out", str(tmp_path / "trained"))
     assert not (tmp_path / "trained").exists()
 

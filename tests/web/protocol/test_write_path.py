@@ -93,7 +93,7 @@ def test_another_answer_of_the_same_worker_is_refused(image: Image, workers: lis
     judgments_record(
         image_id=image.pk, judgments=[Judgment(worker=workers[0], question=question, answer=YES)]
     )
-    with pytest.raises(AlreadyJudgedError, match="has answered"):
+    with pytest.raises(AlreadyJudgedError, match="has already answered"):
         judgments_record(
             image_id=image.pk, judgments=[Judgment(worker=workers[0], question=question, answer=NO)]
         )
@@ -216,7 +216,7 @@ def test_a_review_decision_its_undo_and_a_doubt(campaign: Campaign, workers: lis
     doubts_record(image_id=image.pk, doubts=[Doubt(judgment=last.number, reason="revoked")])
     assert StoredState.objects.get(pk=image.pk).status == ImageStatus.OPEN
     assert OpenQuestion.objects.get(image=image).key.endswith(f"?{last.number}")
-    with pytest.raises(FactRefusedError, match="no judgment"):
+    with pytest.raises(FactRefusedError, match="not a judgment"):
         doubts_record(image_id=image.pk, doubts=[Doubt(judgment=number)])
     assert_clean()
 

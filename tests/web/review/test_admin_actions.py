@@ -119,8 +119,8 @@ def test_an_assignment_is_rejected_as_long_as_it_is_not_paid(
     models.OutboxCall.objects.filter(assignment=under_way).update(attempts=1)
     unpaid = assignment(campaign, worker, paid=False)
     said = act(chief, "reject", paid, under_way, unpaid, reason="The boxes are empty")
-    assert "it is approved already" in said
-    assert "its payment is under way" in said
+    assert "it is already approved" in said
+    assert "it is already being paid" in said
     assert "1 assignment will be rejected." in said
     assert approval(under_way).status == CallStatus.WAITING
     assert approval(unpaid).status == CallStatus.DROPPED

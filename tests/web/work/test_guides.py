@@ -120,7 +120,7 @@ def test_a_lesson_must_fit_the_campaigns_images(campaign: models.Campaign) -> No
     }
     assert problems(campaign, sources) == [
         "quality.toml: not TOML: Expected '=' after a key in a key/value pair (at end of document)",
-        "lynx.toml: there is no such topic; there are: links, verification, requirement, drawing, "
+        "lynx.toml: there is no such topic; there are links, verification, requirement, drawing, "
         "quality, coverage, consent",
         "consent.toml: `title` is missing",
         "links.toml: test question 2: campaign 'rides' has no image 'third' with a photo",

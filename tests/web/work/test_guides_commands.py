@@ -67,7 +67,7 @@ def test_import_says_what_is_new(campaign: models.Campaign, folder: Path) -> Non
 
 @pytest.mark.usefixtures("campaign")
 def test_a_dry_run_changes_nothing(folder: Path) -> None:
-    assert "links, consent: could be imported" in run("guides_import", folder, dry_run=True)
+    assert "links, consent: ready to import" in run("guides_import", folder, dry_run=True)
     assert models.Guide.objects.count() == 0
     (folder / "links.toml").write_text("title = 3", encoding="utf-8")
     assert "`title` must be text" in refused("guides_import", folder, dry_run=True)
@@ -86,13 +86,13 @@ def test_one_bad_file_and_nothing_is_imported(folder: Path) -> None:
 @pytest.mark.usefixtures("campaign")
 def test_folders_that_are_no_guides(folder: Path, tmp_path: Path) -> None:
     known = (
-        "guides are called links.toml, verification.toml, requirement.toml, drawing.toml, "
+        "guides are named links.toml, verification.toml, requirement.toml, drawing.toml, "
         "quality.toml, coverage.toml, consent.toml."
     )
     empty = tmp_path / "empty"
     empty.mkdir()
     assert refused("guides_import", empty) == f"{empty} has no TOML file; {known}"
-    assert refused("guides_import", tmp_path / "no") == f"{tmp_path / 'no'} is no folder."
+    assert refused("guides_import", tmp_path / "no") == f"{tmp_path / 'no'} is not a folder."
     (folder / "link.toml").write_text("", encoding="utf-8")
     assert refused("guides_import", folder) == f"{folder} has link.toml; {known}"
     (folder / "link.toml").unlink()
@@ -119,7 +119,7 @@ def test_what_is_exported_can_be_imported(campaign: models.Campaign, tmp_path: P
 
 def test_an_export_replaces_nothing_unasked(campaign: models.Campaign, folder: Path) -> None:
     said = refused("guides_export", folder)
-    assert said.startswith(f"{folder} has links.toml, consent.toml already: nothing was written.")
+    assert said.startswith(f"{folder} has links.toml, consent.toml already. Nothing was written.")
     assert (folder / "links.toml").read_text(encoding="utf-8") == LESSON
     assert len(list(folder.iterdir())) == 2
     run("guides_export", folder, force=True)
@@ -174,7 +174,7 @@ def test_settings_are_changed(campaign: models.Campaign) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("merge_iou", "'merge_iou' is no assignment; write NAME=VALUE."),
+        ("merge_iou", "'merge_iou' is not an assignment. Write NAME=VALUE."),
         ("merge=1", "There is no setting 'merge'; there are: standing_box_types, "),
         ("version=7", "There is no setting 'version'; there are: "),
         ("merge_iou.links=1", "The setting 'merge_iou' has no part 'links'; it has none."),

@@ -196,7 +196,7 @@ def test_without_proof_a_hit_s_places_are_all_that_can_be_held(
         for name in ("A1TRUSTED", "A2TRUSTED"):
             reply = Visitor(campaign, hit).sit(name, f"FAKE{number}")
             assert reply.status == 404
-            assert "Somebody else is at this HIT" in reply.body["message"]
+            assert "Somebody else is working on this HIT" in reply.body["message"]
     assert held() == asked
     # The next worker gets the place as soon as those minutes are over.
     models.Sitting.objects.update(until=database_now() - timedelta(seconds=1))
@@ -297,7 +297,7 @@ def test_a_try_counts_when_it_is_opened(campaign: models.Campaign) -> None:
         assert reply.status == 200
     reply = Visitor(campaign, hit, test=True).sit("A1", "REAL2", with_acceptance)
     assert reply.status == 403
-    assert "as often as it can be taken" in reply.body["message"]
+    assert "as often as is allowed" in reply.body["message"]
     # The same assignment again is no other try.
     assert Visitor(campaign, hit, test=True).sit("A1", "REAL1", with_acceptance).status == 200
 
@@ -543,7 +543,7 @@ def test_an_old_address_holds_nothing_after_the_hit_was_given_back(
 
     reply = Visitor(campaign, hit).sit("A1", "PLACE", long_ago)
     assert reply.status == 404
-    assert "was given back" in reply.body["message"]
+    assert "was returned" in reply.body["message"]
     assert held() == 0
     # Whoever accepts it next is served, were it the same worker with the same id.
     later = signed(since=-timedelta(seconds=2))

@@ -183,7 +183,7 @@ def test_the_first_finish_stands(campaign: models.Campaign) -> None:
     first = sitting_finish(claim=claim, answers=answers)
     again = sitting_finish(claim=claim, answers=dict(reversed(answers.items())))
     assert (again.digest, again.finished_at) == (first.digest, first.finished_at)
-    with pytest.raises(SittingRefusedError, match="those stand") as refused:
+    with pytest.raises(SittingRefusedError, match="those count") as refused:
         sitting_finish(claim=claim, answers=answers | {1: an_answer(Stage.LINKS, answer="no")})
     assert trouble(refused) is Trouble.FINISHED
     with pytest.raises(SittingRefusedError) as refused:

@@ -1,0 +1,1 @@
+"""Release formats: one module a format, listed in `registry`."""
