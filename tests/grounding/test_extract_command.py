@@ -180,7 +180,7 @@ def test_errors_say_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(words(tmp_path, "store", "--backbone", "vgg61")) == 1
     assert "error: unknown backbone “vgg61”" in capsys.readouterr().err
     assert main(words(tmp_path, "store", "--weights", str(tmp_path / "none.pth"))) == 1
-    assert "none.pth: there is no such file of weights" in capsys.readouterr().err
+    assert "none.pth: the file of weights does not exist" in capsys.readouterr().err
     assert main(words(tmp_path / "elsewhere", "store")) == 1
     assert "this is not a release" in capsys.readouterr().err
     with pytest.raises(SystemExit):

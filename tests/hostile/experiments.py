@@ -247,14 +247,14 @@ ARRAYS = [
         "array of a trillion numbers",
         "a.npz",
         lambda: npz(array_of("(1000000, 1000000)")),
-        "smaller",
+        "shorter",
     ),
     case(
         "arrays",
         "array of 10 GB",
         "a.npz",
         lambda: npz(array_of("(2500000000,)"), bytes(1000)),
-        "smaller",
+        "shorter",
     ),
     case(
         "arrays",
