@@ -146,8 +146,8 @@ CASES = [
         lambda: with_manifest(manifest(), *((f"photos/{n}", b"") for n in range(60_000))),
     ),
     case("1,000 members of the same 100 MB", lambda: overlapping(1000, 100_000_000)),
-    case("a member of 4 GB", lambda: overlapping(1, 1_000_000, 4_000_000_000), "unfold"),
-    case("table of 500 MB of zeros", lambda: table("t", bytes(500_000_000)), "unfold"),
+    case("a member of 4 GB", lambda: overlapping(1, 1_000_000, 4_000_000_000), "unpack"),
+    case("table of 500 MB of zeros", lambda: table("t", bytes(500_000_000)), "unpack"),
     case("row of 60 MB", lambda: table("t", b'["' + b"a" * 60_000_000 + b'"]\n'), "row"),
     case(
         "row of two million empty objects",

@@ -68,10 +68,10 @@ def is_right(gold: Gold, answer: Answer) -> bool:
 def gold_problem(gold: Gold, state: ImageState) -> str | None:
     """Say in plain words why this is no gold question about this image."""
     if gold.stage not in GOLD_STAGES:
-        return "Box Drawing has no gold questions: boxes are judged by Quality"
+        return "Box Drawing has no gold questions: Box Quality checks its boxes"
     if gold.answer not in spec_of(gold.stage).answers:
         known = ", ".join(spec_of(gold.stage).answers)
-        return f"the answer {gold.answer!r} is none of {gold.stage.value}; there are: {known}"
+        return f"{gold.answer!r} is not an answer of {gold.stage.value}; use one of: {known}"
     return _captions_problem(gold.shown, state) or _shape_problem(gold, state)
 
 
@@ -83,10 +83,10 @@ def _captions_problem(shown: Shown, state: ImageState) -> str | None:
             return f"the image has no caption {number}"
     for mark in shown.marks:
         if mark.caption not in shown.captions:
-            return f"caption {mark.caption} has a marked phrase and is not shown"
+            return f"caption {mark.caption} has a marked phrase but is not shown"
         tokens = captions[mark.caption].tokens
         if not 0 <= mark.start < mark.end <= len(tokens):
-            return f"tokens {mark.start} to {mark.end} are not in caption {mark.caption}"
+            return f"tokens {mark.start} to {mark.end} are outside caption {mark.caption}"
         # Pages show other phrases in another way: nobody can say that they are cut wrongly.
         if not mark.mention:
             return _no_mention(mark, tokens, state)
@@ -103,8 +103,8 @@ def _no_mention(mark: Mark, tokens: Sequence[str], state: ImageState) -> str:
     ]
     phrase = " ".join(tokens[mark.start : mark.end])
     return (
-        f"{phrase!r} is no mention of caption {mark.caption}, and workers would see that; its "
-        f"mentions are: {', '.join(known) or 'none'}"
+        f"{phrase!r} is not a mention of caption {mark.caption}, so workers could spot the "
+        f"question; its mentions are: {', '.join(known) or 'none'}"
     )
 
 
@@ -113,13 +113,13 @@ def _shape_problem(gold: Gold, state: ImageState) -> str | None:
     count = len(shown.marks)
     if count < spec.phrases or (count > spec.phrases and not spec.has_more_phrases):
         more = " or more" if spec.has_more_phrases else ""
-        return f"{stage.value} marks {spec.phrases}{more} phrases, not {count}"
+        return f"{stage.value} needs {spec.phrases}{more} marked phrases, not {count}"
     if (shown.candidate is not None) != spec.shows_candidate:
-        return "Box Quality asks about one blue box, `candidate`; the other stages about none"
+        return "Box Quality needs one blue box, `candidate`; other stages must not have one"
     if shown.boxes and not spec.shows_boxes:
-        return f"{stage.value} shows no boxes"
+        return f"{stage.value} shows no boxes: leave `boxes` out"
     if spec.needs_boxes and not shown.boxes:
-        return f"{spec.title} shows the boxes that have been drawn: there are none"
+        return f"{spec.title} needs the boxes drawn so far: fill in `boxes`"
     for rect in (*shown.boxes, *filter(None, [shown.candidate])):
         problem = rect_problem(rect, state.width, state.height)
         if problem:

@@ -176,7 +176,7 @@ def settings_problem(settings: Settings) -> str | None:
     for name, value in named_settings(settings):
         if isinstance(value, dict) and set(value) != set(Stage):
             missing = ", ".join(stage.value for stage in Stage if stage not in value)
-            return f"`{name}` lacks {missing}"
+            return f"`{name}` has no value for {missing}"
         parts = value if isinstance(value, dict) else {None: value}
         for stage, part in parts.items():
             problem = _number_problem(name, part)
@@ -210,18 +210,18 @@ def _number_problem(name: str, value: object) -> str | None:
 def _crowd_problem(crowd: CrowdSettings) -> str | None:
     if crowd.probation_limit < crowd.probation_items:
         return (
-            f"`crowd.probation_limit` must be at least `crowd.probation_items`, "
-            f"{crowd.probation_items}, not {crowd.probation_limit}"
+            f"`crowd.probation_limit` must be at least `crowd.probation_items` "
+            f"({crowd.probation_items}), not {crowd.probation_limit}"
         )
     if crowd.approval_hours >= crowd.auto_approval_hours:
         return (
-            f"`crowd.auto_approval_hours` must be more than `crowd.approval_hours`, "
-            f"{crowd.approval_hours}, not {crowd.auto_approval_hours}"
+            f"`crowd.auto_approval_hours` must be more than `crowd.approval_hours` "
+            f"({crowd.approval_hours}), not {crowd.auto_approval_hours}"
         )
     if crowd.gold_needed < crowd.probation_items:
         # No gold question is shown twice: probation could not come to its end.
         return (
-            f"`crowd.gold_needed` must be at least `crowd.probation_items`, "
-            f"{crowd.probation_items}, not {crowd.gold_needed}"
+            f"`crowd.gold_needed` must be at least `crowd.probation_items` "
+            f"({crowd.probation_items}), not {crowd.gold_needed}"
         )
     return None

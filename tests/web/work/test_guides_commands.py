@@ -206,7 +206,7 @@ def test_settings_are_changed(campaign: models.Campaign) -> None:
         ("crowd.check_share.links=1", "'crowd.check_share' has no part 'links'; it has none"),
         (
             "crowd.probation_items=61",
-            "`crowd.probation_limit` must be at least `crowd.probation_items`, 61, not 60",
+            "`crowd.probation_limit` must be at least `crowd.probation_items` (61), not 60",
         ),
     ],
 )
