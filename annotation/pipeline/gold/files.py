@@ -1,6 +1,6 @@
-"""Files of gold questions that people write, and writing what can be read back.
+"""Reading files of gold questions that people write, and writing such files.
 
-One question a line, as JSON, or as a row of a CSV file: see docs/trust.md.
+Each line is one question, as JSON or as a row of a CSV file: see docs/trust.md.
 """
 
 import re
@@ -34,7 +34,7 @@ Phrase = str | tuple[int, int]
 
 
 class GoldLineError(ValueError):
-    """A line is no gold question about its image; the message says why."""
+    """A line cannot be a gold question about its image; the message says why."""
 
 
 class GoldCaption(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -212,11 +212,11 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split("|")] if text else []
 
 
-# What it shows of its image
+# What a question shows of its image
 
 
 def gold_of(written: WrittenGold, state: ImageState) -> Gold:
-    """Return the gold question; GoldLineError if the image is not like that."""
+    """Return the gold question; GoldLineError if the image does not match it."""
     listed = tuple(caption.number for caption in written.captions)
     if len(set(listed)) < len(listed):
         raise GoldLineError("a caption is listed twice; list all its phrases together")
@@ -281,9 +281,9 @@ def _span(
 
 
 def write_gold(gold: Gold, captions: Mapping[int, Sequence[str]]) -> str:
-    """Return the line that reads as this question; `captions` are the image's, by number.
+    """Return a line that reads back as this question; `captions` are the image's, by number.
 
-    Whose judgments it rests on is left out: elsewhere these numbers are other people.
+    The workers it rests on are left out: elsewhere their numbers belong to other people.
     """
     phrases: dict[int, list[Phrase]] = {}
     if not spec_of(gold.stage).shows_all_captions:

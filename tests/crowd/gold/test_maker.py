@@ -67,7 +67,7 @@ def test_stored_once_and_what_makes_no_sense_is_refused() -> None:
     assert [refused.why for refused in stored.refused] == [
         "the same question is there already, with the answer 'yes'",
         "the campaign has no image 'image-9'",
-        "coverage marks 1 phrases, not 2",
+        "coverage needs 1 marked phrase, not 2",
     ]
     [row] = models.GoldQuestion.objects.all()
     assert (row.gold, row.image.name, row.key) == (good, "image-0", good.key)

@@ -210,7 +210,7 @@ def test_forged_and_expired_tickets(claim: Claim, name: str) -> None:
         ({"number": 1, "answer": YES | {"rect": [1, 1, 5, 5]}}, "takes no box"),
         ({"number": 1, "answer": YES | {"rect": [1, 1, 5]}}, "cannot be read"),
         ({"number": 1, "answer": YES | {"rect": [1, 1, 5, 5.5]}}, "cannot be read"),
-        ({"number": 1, "answer": YES | {"way": "drag"}}, "no box"),
+        ({"number": 1, "answer": YES | {"way": "drag"}}, "without a box"),
         ({"number": 1, "answer": YES | {"way": "freehand"}}, "cannot be read"),
         ({"number": 1, "answer": YES | {"reasons": ["not_tight"]}}, "only a bad box"),
         ({"number": 1, "answer": YES | {"reasons": ["ugly"]}}, "cannot be read"),
