@@ -76,6 +76,12 @@ def test_guess_format(tmp_path: Path, name: str, content: str, format: str) -> N
     assert guess_format(write(tmp_path, content, name)) == format
 
 
+@pytest.mark.parametrize("start", ["", " \n", "\ufeff", "\ufeff\n"])
+def test_guess_json_by_its_first_brace(tmp_path: Path, start: str) -> None:
+    content = start + '{"images": [{"sentences": []}]}'
+    assert guess_format(write(tmp_path, content, "corpus")) == "karpathy"
+
+
 def test_guess_entities(tmp_path: Path) -> None:
     assert guess_format(make_release(tmp_path)) == "entities"
 

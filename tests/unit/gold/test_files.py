@@ -12,6 +12,7 @@ from annotation.pipeline.corpus.corpus_image import Problem
 from annotation.pipeline.corpus.importers import CorpusError
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.gold.files import (
+    LARGEST_FILE,
     GoldLine,
     GoldLineError,
     WrittenGold,
@@ -214,3 +215,14 @@ def test_any_two_spans_read_back(tokens: list[str], data: st.DataObject) -> None
 
 def _read(line: str) -> WrittenGold:
     return msgspec.json.decode(line, type=WrittenGold)
+
+
+def test_a_file_may_be_exactly_as_large_as_the_limit(tmp_path: Path) -> None:
+    blank = " " * (2**20 - 1) + "\n"
+    padding = (LARGEST_FILE - 2**20) // len(blank) * blank
+    text = f"{LINKS}\n{padding}"
+    text += " " * (LARGEST_FILE - len(text))
+    [line] = good(tmp_path, text)
+    assert line.image == "park"
+    with pytest.raises(CorpusError, match="the file is larger than 16 MB; import it in parts"):
+        good(tmp_path, text + "\n")
