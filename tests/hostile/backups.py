@@ -127,12 +127,12 @@ CASES = [
         lambda: with_manifest(
             manifest(photos=photo("../../etc/passwd")), ("photos/../../etc/passwd", b"x")
         ),
-        "is no name",
+        "is not a valid name",
     ),
     case(
         "photo with an absolute name",
         lambda: with_manifest(manifest(photos=photo("/etc/passwd")), ("photos//etc/passwd", b"x")),
-        "is no name",
+        "is not a valid name",
     ),
     case(
         "photo named twice",

@@ -373,7 +373,7 @@ def test_refuses_photos_that_lead_out_of_the_storage(copy: Path, media: Path, na
     photo = {"name": name, "size": 1, "sha256": "0" * 64}
     with_manifest(copy, photos=[photo])
     rewrite(copy, {f"photos/{name}": b"x"})
-    refused(copy, "is no name for a table or photo")
+    refused(copy, "is not a valid name for a table or photo")
     assert_untouched(media)
 
 
