@@ -9,7 +9,7 @@ from annotation.models.people import Worker
 
 
 class Fact(models.Model):
-    """One fact of an image's sequence; `body` is its encoding in `pipeline.facts`."""
+    """One fact of an image's sequence; `body` is its encoding in `pipeline.protocol.facts`."""
 
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="facts")
     number = models.PositiveIntegerField()

@@ -18,7 +18,7 @@ class GoldQuestion(models.Model):
     # `Gold.key`: the same question is kept once, however it was made.
     key = models.CharField(max_length=32)
     answer = models.CharField(max_length=10)
-    # Its encoding in `pipeline.gold`.
+    # Its encoding in `pipeline.gold.gold_question`.
     body = models.TextField()
     source = models.CharField(max_length=10, choices=[(s.value, s.value) for s in GoldSource])
     # How often it was handed out: the least used come first.

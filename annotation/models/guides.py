@@ -17,7 +17,7 @@ class Guide(models.Model):
         max_length=12, choices=[(CONSENT, CONSENT), *((s.value, s.value) for s in Stage)]
     )
     version = models.PositiveIntegerField()
-    # TOML, kept as it was written, comments and all; `pipeline.guides` reads it.
+    # TOML, kept as it was written, comments and all; `pipeline.work.guides` reads it.
     source = models.TextField()
     created_at = models.DateTimeField(db_default=Now())
 

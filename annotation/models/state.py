@@ -86,9 +86,9 @@ class OpenQuestion(models.Model):
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="open_questions")
     stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])
     key = models.CharField(max_length=60)
-    # How much its image still needs (`pipeline.progress`): nearly finished images come first.
+    # How much its image still needs (`pipeline.protocol.progress`): the least comes first.
     left = models.PositiveIntegerField(default=0)
-    # The workers who may not answer it (`pipeline.independence`), as `,7,12,`.
+    # The workers who may not answer it (`pipeline.protocol.independence`), as `,7,12,`.
     kept_out = models.TextField(blank=True)
     opened_at = models.DateTimeField(db_default=Now())
     # Since when no worker who is qualified and active may answer it; null: somebody may.

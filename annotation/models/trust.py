@@ -21,7 +21,7 @@ class TrustEvent(models.Model):
     key = models.CharField(max_length=60)
     # The numbers that it folds under.
     settings = models.ForeignKey(CampaignSettings, on_delete=models.PROTECT, related_name="+")
-    # Its encoding in `pipeline.trust`.
+    # Its encoding in `pipeline.trust.standing`.
     body = models.TextField()
     # Whose word it was, of a researcher's decision.
     by = models.CharField(max_length=150, blank=True)
@@ -47,7 +47,7 @@ class WorkerStanding(models.Model):
     trust = models.CharField(
         max_length=10, choices=[(t.value, t.value) for t in Trust], default=Trust.NEW.value
     )
-    # Its encoding in `pipeline.trust`.
+    # Its encoding in `pipeline.trust.standing`.
     body = models.TextField(default="{}")
     updated_at = models.DateTimeField(db_default=Now())
 

@@ -85,9 +85,9 @@ def begin(
 def apply(state: ImageState, fact: Fact) -> ImageState:
     """Return the state after one more fact.
 
-    A judgment that comes too late, or from a worker who is not independent, changes nothing but
-    the number of facts; what it reports beside the answer is heard all the same.
-    FactRefusedError: the fact makes no sense here and must not be stored.
+    A judgment that comes too late, or from a worker who is not independent, changes only the
+    number of facts; its reports count all the same. FactRefusedError: the fact makes no sense here
+    and must not be stored.
     """
     if fact.number != state.facts + 1:
         raise FactRefusedError(f"fact {fact.number} cannot follow fact {state.facts}")
@@ -114,12 +114,12 @@ def apply(state: ImageState, fact: Fact) -> ImageState:
 
 
 def fold(state: ImageState, facts: Iterable[Fact]) -> ImageState:
-    """Apply facts in order: what is stored must always equal this."""
+    """Apply facts in order. The stored state must always equal the result."""
     return reduce(apply, facts, state)
 
 
 def open_questions(state: ImageState) -> list[Question]:
-    """Return what can be asked now; each question needs exactly one more judgment."""
+    """Return the questions to ask now; each needs exactly one more judgment."""
     return [] if state.flagged_captions else _askable(state)
 
 
@@ -166,14 +166,12 @@ def _check_judgment(state: ImageState, judgment: Judgment) -> None:
     if judgment.answer not in spec_of(stage).answers:
         allowed = ", ".join(spec_of(stage).answers)
         raise FactRefusedError(
-            f"{judgment.answer!r} is no answer to {judgment.question.key}; it takes {allowed}"
+            f"{judgment.answer!r} is not an answer to {judgment.question.key}; use {allowed}"
         )
     draws = spec_of(stage).draws(judgment.answer)
     if draws != (judgment.rect is not None):
         need = "needs a rectangle" if draws else "takes no rectangle"
-        raise FactRefusedError(
-            f"{judgment.answer!r} as an answer to {judgment.question.key} {need}"
-        )
+        raise FactRefusedError(f"the answer {judgment.answer!r} to {judgment.question.key} {need}")
     if judgment.rect is not None:
         problem = rect_problem(judgment.rect, state.width, state.height)
         if problem:

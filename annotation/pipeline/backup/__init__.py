@@ -1,1 +1,1 @@
-"""The file that a backup is: how it is laid out, and what is too large or damaged to be read."""
+"""The backup file: its layout, and the limits that keep damaged or hostile files out."""

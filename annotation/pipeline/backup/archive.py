@@ -1,7 +1,7 @@
 """A backup's file: a ZIP of one file of JSON lines per table, the photos, and a manifest.
 
 The manifest is written last, so a backup without one was never finished. Names in the ZIP are
-looked up, never used as paths.
+looked up and never used as paths.
 """
 
 import hashlib
@@ -34,10 +34,10 @@ from common.files.whole import whole_file
 FORMAT = 1
 MANIFEST = "manifest.json"
 BLOCK = 1 << 20
-# Neither absolute nor hidden, no "..", nothing that a shell or another system reads differently.
+# Not absolute, not hidden, no "..", and nothing special to a shell or another system.
 SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 
-# Keys of JSON values in one order, because PostgreSQL does not keep the one they were given in.
+# Sort the keys of JSON values, because PostgreSQL does not keep their order.
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
@@ -48,7 +48,7 @@ class BackupError(ValueError):
 class Table(msgspec.Struct, frozen=True):
     """A table's file: a JSON array a line, in the order of `columns`.
 
-    `last_number` is the last primary key that the database gave out, to a row now deleted perhaps.
+    `last_number` is the last primary key that the database assigned; its row may be deleted.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Photo(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What is in a backup. `missing` are photos that the file storage did not have."""
+    """What a backup contains. `missing` lists photos that the file storage did not have."""
 
     format: int
     chainbox: str
@@ -97,7 +97,7 @@ def photo_member(name: str) -> str:
 def name_check(name: str) -> None:
     """Refuse a name that could lead out of the file storage."""
     if not SAFE_NAME.fullmatch(name):
-        raise BackupError(f"{name!r} is no name for a table or photo")
+        raise BackupError(f"{name!r} is not a valid name for a table or photo")
 
 
 # --- Writing ---------------------------------------------------------------------------------
@@ -105,11 +105,11 @@ def name_check(name: str) -> None:
 
 @contextmanager
 def archive_create(path: Path, *, force: bool = False) -> Iterator[ZipFile]:
-    """Write an archive under a temporary name; `path` appears when it is whole, or not at all."""
+    """Write an archive under a temporary name; `path` appears only once it is complete."""
     if not path.parent.is_dir():
         raise BackupError(f"there is no folder {path.parent}")
     if path.is_dir():
-        raise BackupError(f"{path} is a folder")
+        raise BackupError(f"{path} is a folder, not a file")
     # Readable by its owner only: a backup holds the accounts.
     try:
         with (
@@ -120,7 +120,7 @@ def archive_create(path: Path, *, force: bool = False) -> Iterator[ZipFile]:
     except FileExistsError as error:
         if error.filename != str(path):
             raise
-        raise BackupError(f"{path} is there already; --force overwrites it") from None
+        raise BackupError(f"{path} already exists; use --force to overwrite it") from None
 
 
 def table_write(
@@ -139,7 +139,7 @@ def table_write(
 
 
 def photo_write(archive: ZipFile, name: str, chunks: Iterable[bytes]) -> Photo:
-    """Write a photo; as it is, since photos are compressed already."""
+    """Write a photo uncompressed, because photos are compressed already."""
     name_check(name)
     if len(archive.filelist) >= MOST_MEMBERS:
         raise BackupError(f"a backup holds at most {MOST_MEMBERS:,} photos and tables")
@@ -168,7 +168,7 @@ def _member(archive: ZipFile, name: str, compression: int) -> IO[bytes]:
 
 
 class Backup:
-    """An open backup. `check` before believing the rest: it reads everything once."""
+    """An open backup. Call `check` before relying on the rest: it reads everything once."""
 
     def __init__(self, archive: ZipFile, path: Path) -> None:
         self._archive = archive
@@ -193,7 +193,9 @@ class Backup:
             for line in self._lines(table):
                 row = decoder.decode(line)
                 if len(row) != len(table.columns):
-                    raise BackupError(f"{self.path}: a row of {table.name} has other columns")
+                    raise BackupError(
+                        f"{self.path}: a row of {table.name} has the wrong number of columns"
+                    )
                 batch.append(row)
                 rows += 1
                 filled += len(line)
@@ -211,7 +213,7 @@ class Backup:
 
     def _manifest_read(self) -> Manifest:
         if MANIFEST not in self._archive.namelist():
-            raise BackupError(f"{self.path} is no backup of Chainbox: it has no {MANIFEST}")
+            raise BackupError(f"{self.path} is not a Chainbox backup: it has no {MANIFEST}")
         with self._damage(MANIFEST):
             members = len(self._archive.filelist)
             check_manifest_size(self._archive.getinfo(MANIFEST), members)
@@ -230,13 +232,13 @@ class Backup:
         twice = len(set(names)) < len(names)
         for name, member in self._members():
             if not SAFE_NAME.fullmatch(name):
-                raise BackupError(f"{self.path}: {name!r} is no name for a table or photo")
+                raise BackupError(f"{self.path}: {name!r} is not a valid name for a table or photo")
             if member not in unexpected:
-                what = "is named twice" if member in self._archive.NameToInfo else "is missing"
+                what = "is listed twice" if member in self._archive.NameToInfo else "is missing"
                 raise BackupError(f"{self.path} is damaged: {member} {what}")
             unexpected.discard(member)
         if unexpected or twice:
-            raise BackupError(f"{self.path} holds files that its manifest does not name")
+            raise BackupError(f"{self.path} contains files that its manifest does not list")
 
     def _members(self) -> Iterator[tuple[str, str]]:
         for table in self.manifest.tables:
@@ -257,7 +259,7 @@ class Backup:
             for line in self._lines(table):
                 digest.update(line)
         if digest.hexdigest() != table.sha256:
-            raise BackupError(f"{self.path} is damaged: {member} is not what was written")
+            raise BackupError(f"{self.path} is damaged: {member} does not match its checksum")
 
     def _digest_check(self, member: str, expected: str) -> None:
         digest = hashlib.sha256()
@@ -265,15 +267,15 @@ class Backup:
             while block := stream.read(BLOCK):
                 digest.update(block)
         if digest.hexdigest() != expected:
-            raise BackupError(f"{self.path} is damaged: {member} is not what was written")
+            raise BackupError(f"{self.path} is damaged: {member} does not match its checksum")
 
     def _open(self, member: str) -> BufferedReader:
-        # Its type in Python's stubs lacks readinto, which it has.
+        # Python's stubs omit its readinto method.
         return BufferedReader(self._archive.open(member), BLOCK)  # type: ignore[arg-type]
 
     @contextmanager
     def _damage(self, member: str) -> Iterator[None]:
-        """Turn what damaged bytes can raise inside zipfile and the decoders into plain words."""
+        """Turn the errors that damaged bytes cause in zipfile and the decoders into plain words."""
         try:
             yield
         except BackupError:
@@ -295,8 +297,10 @@ def backup_open(path: Path) -> Iterator[Backup]:
         archive = ZipFile(path)
         check_unfolding(archive, path.stat().st_size)
     except BackupLimitError as error:
-        raise BackupError(f"{path} is no backup of Chainbox: {error}") from error
+        raise BackupError(f"{path} is not a Chainbox backup: {error}") from error
     except (BadZipFile, struct.error, OSError, ValueError, NotImplementedError) as error:
-        raise BackupError(f"{path} is no backup, or is cut off or damaged: {error}") from error
+        raise BackupError(
+            f"{path} is not a backup, or it is incomplete or damaged: {error}"
+        ) from error
     with archive:
         yield Backup(archive, path)

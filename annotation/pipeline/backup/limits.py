@@ -1,6 +1,6 @@
-"""How large the parts of a backup may be; asked before they are read.
+"""How large the parts of a backup may be, checked before they are read.
 
-A ZIP of half a megabyte can unfold to hundreds, and its table of contents, its manifest and its
+A ZIP of half a megabyte can unpack to hundreds, and its table of contents, its manifest and its
 rows each take many times their bytes in memory.
 """
 
@@ -16,11 +16,11 @@ LARGEST_ENTRY = 300  # bytes in the table of contents, and in the manifest
 MANIFEST_BYTES = 8 * 2**20
 MANIFEST_QUOTES = 100_000
 ENTRY_QUOTES = 12
-# Tables shrink to a tenth or so, photos not at all.
+# Tables shrink to about a tenth, photos not at all.
 MOST_UNFOLDED = 200
 FREE_BYTES = 64 * 2**20
 LONGEST_ROW = 16 * 2**20
-# Rows that are read at once, whatever their number.
+# Bytes of rows that are read at once.
 BATCH_BYTES = 4 * 2**20
 _PLAIN_ROW = 2**18
 _MOST_VALUES = 100_000
@@ -33,11 +33,11 @@ _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 class BackupLimitError(ValueError):
-    """A part of a backup is too large; the message says which."""
+    """A part of a backup is too large; the message names it."""
 
 
 def check_contents(path: Path) -> None:
-    """Refuse a ZIP whose table of contents is too large to be read; what is no ZIP may pass."""
+    """Refuse a ZIP whose table of contents is too large to read; ignore other files."""
     with path.open("rb") as file:
         found = _directory(file)
         if found is None:
@@ -58,37 +58,37 @@ def check_contents(path: Path) -> None:
 
 
 def check_unfolding(archive: ZipFile, size: int) -> None:
-    """Refuse a ZIP of `size` bytes that would unfold to far more, or that uses bytes twice."""
+    """Refuse a ZIP of `size` bytes that would unpack to far more, or that uses bytes twice."""
     members = archive.infolist()
     for member in members:
         if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            raise BackupLimitError(f"{member.filename} is packed in a way that backups are not")
+            raise BackupLimitError(
+                f"{member.filename} uses a compression method that backups never use"
+            )
     if sum(member.compress_size for member in members) > size:
-        raise BackupLimitError("its members overlap")
+        raise BackupLimitError("its files overlap")
     unfolded = sum(member.file_size for member in members)
     if unfolded > MOST_UNFOLDED * size + FREE_BYTES:
         raise BackupLimitError(
-            f"it would unfold to {unfolded // 2**20:,} MB, more than {MOST_UNFOLDED} times its size"
+            f"it would unpack to {unfolded // 2**20:,} MB, more than {MOST_UNFOLDED} times its size"
         )
 
 
 def check_manifest_size(member: ZipInfo, members: int) -> None:
     if member.file_size > MANIFEST_BYTES + LARGEST_ENTRY * members:
         raise BackupLimitError(
-            f"{member.filename} has {member.file_size:,} bytes, too many for {members:,} members"
+            f"{member.filename} has {member.file_size:,} bytes, too many for {members:,} files"
         )
 
 
 def check_manifest(content: bytes, members: int) -> None:
-    """Refuse a manifest with far more texts than the ZIP has members: each is an object."""
+    """Refuse a manifest with far more texts than the ZIP has members: each costs memory."""
     if content.count(b'"') > MANIFEST_QUOTES + ENTRY_QUOTES * members:
-        raise BackupLimitError(
-            f"the manifest has far more entries than there are {members:,} members"
-        )
+        raise BackupLimitError(f"the manifest has far too many entries for {members:,} files")
 
 
 def check_row(line: bytes) -> None:
-    """Refuse a row that is too long, or of too many values."""
+    """Refuse a row that is too long or has too many values."""
     if len(line) > LONGEST_ROW:
         raise BackupLimitError(f"a row is longer than {LONGEST_ROW // 2**20} MB")
     if len(line) > _PLAIN_ROW:
@@ -122,4 +122,4 @@ def _directory(file: IO[bytes]) -> tuple[int, int] | None:
 
 
 def _too_many() -> BackupLimitError:
-    return BackupLimitError(f"it has more than {MOST_MEMBERS:,} members")
+    return BackupLimitError(f"it has more than {MOST_MEMBERS:,} files")

@@ -1,4 +1,4 @@
-"""What a corpus brings for one image: captions and mentions, and perhaps chains and boxes."""
+"""One image of a corpus: captions and mentions, and perhaps chains and boxes."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ class CorpusImage(msgspec.Struct, frozen=True):
     """One image of a corpus, whatever format it came in.
 
     `name` is unique in the corpus and becomes the stem of the release's files. `mentions` are the
-    corpus's own chunks, or None if it has none. A size of 0 × 0 is not known.
+    corpus's own chunks, or None if it has none. A size of 0 × 0 means unknown.
     """
 
     name: str
@@ -40,9 +40,9 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Problems:
-    """Problems as they are found: all are counted, and only the first are kept.
+    """Collects problems: counts all, keeps only the first.
 
-    A file with a wrong delimiter has one on every line: the first ones say it all.
+    A file with a wrong delimiter has one on every line, and the first few are enough.
     """
 
     MOST_KEPT = 50
@@ -58,7 +58,7 @@ class Problems:
 
 
 class MentionedChain(msgspec.Struct, frozen=True):
-    """A mention beside the chain id that the corpus gives it."""
+    """A mention and the chain id that the corpus gives it."""
 
     mention: Mention
     chain: int

@@ -1,4 +1,4 @@
-"""Photos: whether a file really is one, its size, and where an image's photo lies."""
+"""Photos: whether a file really is one, its size, and where an image's photo is."""
 
 import hashlib
 from io import BytesIO
@@ -22,25 +22,25 @@ from common.files.picture_limits import (
 )
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
-# Of photos that are not accepted, so that `photo.gif` and `photo` still mean the same photo.
+# Not accepted, but known, so that `photo.gif` and `photo` still mean the same photo.
 _OTHER_SUFFIXES = (".gif", ".bmp", ".tif", ".tiff")
 _GREY_MODES = ("1", "L", "LA", "La", "I", "F")
 _PNG_END = b"IEND\xaeB`\x82"
 _ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)
-# To how small a fraction of its sides a JPEG is decoded.
+# JPEGs are decoded to this fraction of their width and height.
 _SCALE = 8
 
 
 class PictureError(ValueError):
-    """A photo is not there or cannot be used; the message names the file and says why."""
+    """A photo is missing or cannot be used; the message names the file and the reason."""
 
 
 class Picture(msgspec.Struct, frozen=True):
     """A photo that was decoded to the end. `format` is JPEG, PNG or WEBP, `depth` 1 or 3.
 
-    Width and height are those that a browser shows: where the EXIF orientation turns the photo on
-    its side they are swapped, because workers see it turned and boxes are in the pixels they see.
+    Width and height are those that a browser shows. They are swapped if the EXIF orientation turns
+    the photo on its side, because workers see it turned and draw boxes in the pixels they see.
     """
 
     path: Path
@@ -61,7 +61,7 @@ def read_picture(
 ) -> Picture:
     """Read and decode a photo; raise PictureError unless it is a whole JPEG, PNG or WebP.
 
-    The format is that of the content, whatever the name. Size and memory are checked before any
+    The content decides the format, not the name. Size and memory are checked before any
     pixel is decoded. Several threads may read at once.
     """
     content = _read(path, max_bytes)
@@ -97,13 +97,13 @@ def _decode(
             check_size(image.size, max_pixels)
             check_memory(decoding_memory(image, content, scale=_SCALE), image.size, max_memory)
             if getattr(image, "is_animated", False):
-                raise PictureLimitError("it is animated; a photo is one still picture")
+                raise PictureLimitError("it is animated; use a still picture")
             if isinstance(image, JpegImageFile):
-                # All of the file is read all the same; only the pixels are fewer.
+                # This still reads the whole file; it only produces fewer pixels.
                 image.draft(None, (1, 1))
             image.load()
             if isinstance(image, PngImageFile):
-                # Decoding stops at the last pixel: the end may still be missing.
+                # Decoding stops at the last pixel, so the end may still be missing.
                 if _PNG_END not in content:
                     raise _DamagedError("the PNG file is truncated or damaged: it has no end")
                 with reader(BytesIO(content)) as again:
@@ -116,18 +116,18 @@ def _decode(
         raise _DamagedError("it has too many pixels to be decoded safely") from error
     except MemoryError as error:
         raise _DamagedError("there is not enough memory to decode it") from error
-    except Exception as error:  # what a damaged file makes Pillow raise is not limited to any kind
+    except Exception as error:  # Pillow may raise anything for a damaged file
         raise _DamagedError(f"the {reader.format} file is truncated or damaged: {error}") from error
 
 
 def find_picture(directory: Path, filename: str) -> Path:
     """Return the file of this name in the directory, or of its stem with another usual ending.
 
-    A name that would lead out of the directory is refused, not followed. What lies in the
-    directory may be a link: whoever made the directory put it there.
+    A name that would lead out of the directory is refused. Links inside the directory are
+    followed, because the owner of the directory put them there.
     """
     if filename in ("", ".", "..") or any(sign in filename for sign in "/\\\0"):
-        raise PictureError(f"{filename!r} is no name of a file in {directory}")
+        raise PictureError(f"{filename!r} is not the name of a file in {directory}")
     stem = picture_stem(filename)
     endings = [*SUFFIXES, *(suffix.upper() for suffix in SUFFIXES)]
     try:
@@ -139,15 +139,15 @@ def find_picture(directory: Path, filename: str) -> Path:
     except OSError as error:
         raise PictureError(f"{directory / filename}: {error.strerror}") from error
     raise PictureError(
-        f"{directory / filename}: there is no such photo, nor {stem} with the ending "
+        f"{directory / filename}: there is no such photo, and none called {stem} that ends in "
         f"{', '.join(SUFFIXES)}"
     )
 
 
 def picture_stem(filename: str) -> str:
-    """Return the file name without the ending of a picture: an image's name.
+    """Return the file name without a picture's ending: the image's name.
 
-    Any other dot belongs to the name.
+    Any other dot is part of the name.
 
     >>> picture_stem("36979.jpg"), picture_stem("harbour.v2")
     ('36979', 'harbour.v2')
@@ -175,10 +175,10 @@ def _read(path: Path, max_bytes: int) -> bytes:
 
 
 def _is_turned(image: ImageFile) -> bool:
-    """Say whether the EXIF orientation swaps the sides. Other metadata turns no browser's photo."""
+    """Tell whether the EXIF orientation swaps the sides. Browsers ignore other metadata."""
     exif = Image.Exif()
     try:
         exif.load(image.info.get("exif", b""))
         return exif.get(_ORIENTATION) in _TURNED
-    except Exception:  # damaged metadata of a sound photo: browsers show it as it is, and so do we
+    except Exception:  # browsers show a good photo with damaged metadata unturned
         return False

@@ -127,7 +127,7 @@ def hits_for(stage: Stage, judgments: int, settings: Settings, *, newcomers: int
     # In thousandths of thousandths, so that 2% of 10 questions is 0.2 and not a little more.
     real_parts = round((1 - settings.crowd.check_share) * size * _PARTS)
     if judgments and not real_parts:
-        raise ValueError(f"with `crowd.check_share` 1 no {stage.value} question is a real one")
+        raise ValueError(f"no {stage.value} question is real: `crowd.check_share` must be below 1")
     probation = newcomers * _divided_up(settings.crowd.probation_items, size)
     return probation + (_divided_up(judgments * _PARTS, real_parts) if judgments else 0)
 

@@ -1,4 +1,4 @@
-"""What a HIT says and pays: the parameters of MTurk's CreateHITType, in words for workers."""
+"""A HIT's description and pay: the parameters of MTurk's CreateHITType, in words for workers."""
 
 import hashlib
 from typing import Any
@@ -11,9 +11,9 @@ from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.guides import StageGuide
 
-# Stands for the stage's qualification, which the marketplace names when it is first used.
+# A placeholder for the stage's qualification: the marketplace assigns its id on first use.
 QUALIFICATION = "{qualification}"
-# Values of that qualification: what the marketplace lets a worker do.
+# Values of that qualification. The marketplace decides by them which HITs a worker sees.
 REVOKED_VALUE, PROBATION_VALUE, TRUSTED_VALUE = 0, 50, 100
 
 # MTurk's limits, in characters and seconds.
@@ -24,7 +24,7 @@ LEAST_SECONDS, MOST_SECONDS = 30, 31_536_000
 HITS_APPROVED = "00000000000000000040"
 PERCENT_APPROVED = "000000000000000000L0"
 
-# Who may not accept a HIT does not see it either: nobody is shown what they cannot have.
+# Workers see only HITs that they may accept.
 _HIDDEN = "DiscoverPreviewAndAccept"
 
 
@@ -36,13 +36,13 @@ class Terms(msgspec.Struct, frozen=True):
     reward_cents: int
     # With the marketplace's fee.
     cost_cents: int
-    # Where the task pages are, and where we are told of what happens: a site that has moved
-    # publishes its HITs anew.
+    # The addresses of the task pages and of notifications. They are part of the digest, so a site
+    # that has moved publishes its HITs again.
     addresses: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
-        # The fee is no part of what the marketplace is told, but of what is held for the HIT.
+        # The marketplace is not told the fee, but the money held for the HIT includes it.
         parts = (str(self.cost_cents), *self.addresses, self.body)
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -57,17 +57,22 @@ def terms_of_work(
 ) -> Terms:
     """Return the terms of a HIT with questions of the stage.
 
-    `proven`: the marketplace proves that workers have accepted it, so questions are kept for long.
+    `proven`: the marketplace proves that workers have accepted the HIT, so questions stay
+    reserved longer.
     """
     count = settings.questions_per_hit[stage]
     price = settings.crowd.price_cents[stage]
-    pay = f"It pays {dollars(price)}" if price else "It pays nothing: the work is voluntary"
+    pay = (
+        f"It pays {dollars(price)}, even if there are fewer questions"
+        if price
+        else "It pays nothing: the work is voluntary"
+    )
     seconds = count * spec_of(stage).seconds_per_question
     description = (
         f"You look at photos with captions and answer up to {_questions(count)}: "
-        f"{_asked(guide)} {pay}, however few the questions are. "
+        f"{_asked(guide)} {pay}. "
         f"Most people take about {_about(seconds)} for all of them. "
-        f"Once you have begun, they are kept for you for {_kept(settings, proven)}."
+        f"Once you start, the questions are reserved for you for {_kept(settings, proven)}."
     )
     title = f"{guide.title} (up to {_questions(count)} about photos)"
     holders = {
@@ -92,7 +97,7 @@ def terms_of_test(campaign: str, stage: Stage, guide: StageGuide, settings: Sett
     crowd = settings.crowd
     count = len(guide.test)
     pay = (
-        f"The test pays {dollars(crowd.test_price_cents)}, passed or not"
+        f"The test pays {dollars(crowd.test_price_cents)}, whether or not you pass"
         if crowd.test_price_cents
         else "The test itself pays nothing"
     )
@@ -101,8 +106,8 @@ def terms_of_test(campaign: str, stage: Stage, guide: StageGuide, settings: Sett
     tries = "once" if crowd.test_tries == 1 else f"up to {crowd.test_tries} times"
     description = (
         f"A test of {_questions(count)} about photos with captions: {_asked(guide)} "
-        f"Answer {settings.minimum_performance[stage]:.0%} of them right and you can take HITs of "
-        f"this kind, which{after}. {pay}. You can take it {tries}. "
+        f"Answer {settings.minimum_performance[stage]:.0%} of them correctly and you can accept "
+        f"HITs of this kind, which{after}. {pay}. You can take it {tries}. "
         f"Most people take about {_about(count * spec_of(stage).seconds_per_question)}."
     )
     title = f"Test: {guide.title} ({_questions(count)} about photos)"
@@ -124,7 +129,7 @@ def _terms(
     settings: Settings,
 ) -> Terms:
     crowd = settings.crowd
-    # Twice as long as the questions are kept: who comes a little late can still hand in.
+    # Twice as long as questions are reserved, so that workers who are a little late can submit.
     seconds = min(max(2 * settings.sitting_seconds, LEAST_SECONDS), MOST_SECONDS)
     body = {
         "Title": _cut(title, TITLE_LENGTH),
@@ -160,7 +165,7 @@ def _platform_record(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _asked(guide: StageGuide) -> str:
-    """Return the stage's question with some phrase in the place of a certain one."""
+    """Return the stage's question with “a phrase” in place of the actual phrase."""
     question = guide.question.replace("“{phrase}”", "a phrase").replace("{phrase}", "a phrase")
     return f"“{question}”"
 

@@ -1,6 +1,6 @@
-"""Files of gold questions that people write, and writing what can be read back.
+"""Reading files of gold questions that people write, and writing such files.
 
-One question a line, as JSON, or as a row of a CSV file: see docs/trust.md.
+Each line is one question, as JSON or as a row of a CSV file: see docs/trust.md.
 """
 
 import re
@@ -34,7 +34,7 @@ Phrase = str | tuple[int, int]
 
 
 class GoldLineError(ValueError):
-    """A line is no gold question about its image; the message says why."""
+    """A line cannot be a gold question about its image; the message says why."""
 
 
 class GoldCaption(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -82,7 +82,7 @@ def read_gold(path: Path) -> Iterator[GoldLine | Problem]:
         empty = False
         yield item
     if empty:
-        yield Problem(str(path), "", "there is no question in it")
+        yield Problem(str(path), "", "the file contains no questions")
 
 
 def _check_file(path: Path) -> None:
@@ -101,8 +101,8 @@ def _is_csv(path: Path) -> bool:
         if line.strip():
             if line.lstrip().startswith("["):
                 raise CorpusError(
-                    f"{path}, line {number}: this is a list; write one question a line, each "
-                    "as {…}"
+                    f"{path}, line {number}: this is a JSON list; write one question per line, "
+                    "each as {…}"
                 )
             return not line.lstrip().startswith("{")
     return False
@@ -124,7 +124,11 @@ def _json_rows(path: Path) -> Iterator[GoldLine | Problem]:
         except msgspec.ValidationError as error:
             yield Problem(str(path), f"line {number}", plain_error(error, WrittenGold))
         except (msgspec.DecodeError, RecursionError):
-            yield Problem(str(path), f"line {number}", "this is no JSON: each line is one {…}")
+            yield Problem(
+                str(path),
+                f"line {number}",
+                "this is not valid JSON; write one question per line, each as {…}",
+            )
 
 
 def _csv_rows(path: Path) -> Iterator[GoldLine | Problem]:
@@ -147,20 +151,24 @@ def _check_columns(path: Path, number: int, columns: list[str]) -> None:
     missing = [name for name in _REQUIRED if name not in columns]
     odd = [name for name in columns if name not in COLUMNS or columns.count(name) > 1]
     if missing or odd:
-        what = f"no column {' and no column '.join(missing)}" if missing else f"a column {odd[0]!r}"
+        what = (
+            f"no column {' and no column '.join(missing)}"
+            if missing
+            else f"an unknown column {odd[0]!r}"
+        )
         if odd and not missing and odd[0] in COLUMNS:
             what = f"the column {odd[0]} twice"
         raise CorpusError(
             f"{path}, line {number}: the header has {what}; the columns are {', '.join(COLUMNS)}, "
-            "of which the first four must be there"
+            "and the first four are required"
         )
 
 
 def _csv_gold(columns: list[str], fields: list[str]) -> WrittenGold:
     if len(fields) != len(columns):
         raise GoldLineError(
-            f"the row has {len(fields)} fields and the header {len(columns)}; a field with a "
-            "comma or tab needs quotes"
+            f"the row has {len(fields)} fields and the header has {len(columns)}; put quotes "
+            "around a field with a comma or tab"
         )
     row = {name: field.strip() for name, field in zip(columns, fields, strict=True)}
     values: dict[str, object] = {
@@ -186,7 +194,7 @@ def _csv_captions(text: str) -> list[dict[str, object]]:
         found = re.fullmatch(r"([0-9]{1,9})\s*:(.*)", part, re.DOTALL)
         if found is None:
             raise GoldLineError(
-                f"`phrases`: {part!r} names no caption; write its number first, as in "
+                f"`phrases`: {part!r} has no caption number; write it first, as in "
                 "'1: a ball of yarn | 2: the ball'"
             )
         phrases.setdefault(int(found[1]), []).append(found[2].strip())
@@ -196,7 +204,7 @@ def _csv_captions(text: str) -> list[dict[str, object]]:
 def _csv_rect(text: str) -> list[int]:
     numbers = text.split()
     if len(numbers) != 4 or not all(re.fullmatch("[0-9]{1,9}", part) for part in numbers):
-        raise GoldLineError(f"{text!r} is no box; one reads like '34 97 172 400'")
+        raise GoldLineError(f"{text!r} is not a box; write one like '34 97 172 400'")
     return [int(part) for part in numbers]
 
 
@@ -204,14 +212,14 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split("|")] if text else []
 
 
-# What it shows of its image
+# What a question shows of its image
 
 
 def gold_of(written: WrittenGold, state: ImageState) -> Gold:
-    """Return the gold question; GoldLineError if the image is not like that."""
+    """Return the gold question; GoldLineError if the image does not match it."""
     listed = tuple(caption.number for caption in written.captions)
     if len(set(listed)) < len(listed):
-        raise GoldLineError("a caption is listed twice: put its phrases together")
+        raise GoldLineError("a caption is listed twice; list all its phrases together")
     everything = tuple(caption.number for caption in state.captions)
     gold = Gold(
         stage=written.stage,
@@ -239,7 +247,9 @@ def _marks(captions: Sequence[GoldCaption], state: ImageState) -> tuple[Mark, ..
     for caption in captions:
         if caption.number not in tokens:
             known = ", ".join(str(number) for number in sorted(tokens))
-            raise GoldLineError(f"the image has no caption {caption.number}; it has: {known}")
+            raise GoldLineError(
+                f"the image has no caption {caption.number}; its captions are {known}"
+            )
         for phrase in caption.phrases:
             taken = [mark for mark in marks if mark.caption == caption.number]
             start, end = _span(phrase, caption.number, tokens[caption.number], taken)
@@ -253,16 +263,16 @@ def _span(
 ) -> tuple[int, int]:
     if not isinstance(phrase, str):
         if any(phrase[0] < mark.end and mark.start < phrase[1] for mark in taken):
-            raise GoldLineError(f"tokens {list(phrase)} of caption {caption} are marked already")
+            raise GoldLineError(f"tokens {list(phrase)} of caption {caption} are already marked")
         return phrase
     words = tokenise(phrase)
     if not words:
-        raise GoldLineError(f"a phrase of caption {caption} has no words")
+        raise GoldLineError(f"a phrase of caption {caption} is blank")
     start = find_phrase(words, tokens, taken)
     if start is None:
         raise GoldLineError(
-            f"caption {caption} does not say {phrase!r}, or only in words that are marked "
-            f"already; it says {' '.join(tokens)!r}"
+            f"caption {caption} does not contain {phrase!r}, or only in words that are already "
+            f"marked; it reads {' '.join(tokens)!r}"
         )
     return start, start + len(words)
 
@@ -271,9 +281,9 @@ def _span(
 
 
 def write_gold(gold: Gold, captions: Mapping[int, Sequence[str]]) -> str:
-    """Return the line that reads as this question; `captions` are the image's, by number.
+    """Return a line that reads back as this question; `captions` are the image's, by number.
 
-    Whose judgments it rests on is left out: elsewhere these numbers are other people.
+    The workers it rests on are left out: elsewhere their numbers belong to other people.
     """
     phrases: dict[int, list[Phrase]] = {}
     if not spec_of(gold.stage).shows_all_captions:

@@ -1,4 +1,4 @@
-"""Gold questions: questions whose answer is known, hidden among the others."""
+"""Gold questions: questions with a known answer, hidden among the others."""
 
 import hashlib
 import math
@@ -16,8 +16,6 @@ from annotation.pipeline.protocol.stage_spec import GOLD_STAGES, spec_of
 from annotation.pipeline.protocol.state import ImageState
 from annotation.pipeline.work.answers import Answer
 from annotation.pipeline.work.display import Mark, Shown
-
-# A box's work is judged by Quality: there is nothing to know in advance.
 
 
 class GoldSource(StrEnum):
@@ -37,9 +35,9 @@ class Gold(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     shown: Shown
     answer: str
     source: GoldSource = GoldSource.FILE
-    # What is wrong with it, where something is, for researchers: `loose`, `foreign phrase`, …
+    # For researchers: what is wrong in it, if anything: `loose`, `foreign phrase`, …
     kind: str = ""
-    # Workers whose own judgments the answer rests on: they must not get it.
+    # The answer rests on judgments of these workers, so they must not get the question.
     workers: tuple[int, ...] = ()
 
     @property
@@ -61,17 +59,17 @@ def decode_gold(text: str | bytes) -> Gold:
 
 
 def is_right(gold: Gold, answer: Answer) -> bool:
-    """Tell whether an answer is the known one; what is said beside it does not matter."""
+    """Tell whether an answer is the known one; reports and comments do not matter."""
     return answer.answer == gold.answer
 
 
 def gold_problem(gold: Gold, state: ImageState) -> str | None:
-    """Say in plain words why this is no gold question about this image."""
+    """Explain in plain words why this cannot be a gold question about this image."""
     if gold.stage not in GOLD_STAGES:
-        return "Box Drawing has no gold questions: boxes are judged by Quality"
+        return "Box Drawing has no gold questions: Box Quality checks its boxes"
     if gold.answer not in spec_of(gold.stage).answers:
         known = ", ".join(spec_of(gold.stage).answers)
-        return f"the answer {gold.answer!r} is none of {gold.stage.value}; there are: {known}"
+        return f"{gold.answer!r} is not an answer of {gold.stage.value}; use one of: {known}"
     return _captions_problem(gold.shown, state) or _shape_problem(gold, state)
 
 
@@ -83,11 +81,11 @@ def _captions_problem(shown: Shown, state: ImageState) -> str | None:
             return f"the image has no caption {number}"
     for mark in shown.marks:
         if mark.caption not in shown.captions:
-            return f"caption {mark.caption} has a marked phrase and is not shown"
+            return f"caption {mark.caption} has a marked phrase but is not shown"
         tokens = captions[mark.caption].tokens
         if not 0 <= mark.start < mark.end <= len(tokens):
-            return f"tokens {mark.start} to {mark.end} are not in caption {mark.caption}"
-        # Pages show other phrases in another way: nobody can say that they are cut wrongly.
+            return f"tokens {mark.start} to {mark.end} are outside caption {mark.caption}"
+        # Only mentions can be reported as cut wrongly, so pages show other phrases differently.
         if not mark.mention:
             return _no_mention(mark, tokens, state)
         if mark.mention not in mentions:
@@ -103,8 +101,8 @@ def _no_mention(mark: Mark, tokens: Sequence[str], state: ImageState) -> str:
     ]
     phrase = " ".join(tokens[mark.start : mark.end])
     return (
-        f"{phrase!r} is no mention of caption {mark.caption}, and workers would see that; its "
-        f"mentions are: {', '.join(known) or 'none'}"
+        f"{phrase!r} is not a mention of caption {mark.caption}, so workers could spot the "
+        f"question; its mentions are: {', '.join(known) or 'none'}"
     )
 
 
@@ -113,13 +111,14 @@ def _shape_problem(gold: Gold, state: ImageState) -> str | None:
     count = len(shown.marks)
     if count < spec.phrases or (count > spec.phrases and not spec.has_more_phrases):
         more = " or more" if spec.has_more_phrases else ""
-        return f"{stage.value} marks {spec.phrases}{more} phrases, not {count}"
+        phrases = "phrase" if spec.phrases == 1 else "phrases"
+        return f"{stage.value} needs {spec.phrases}{more} marked {phrases}, not {count}"
     if (shown.candidate is not None) != spec.shows_candidate:
-        return "Box Quality asks about one blue box, `candidate`; the other stages about none"
+        return "Box Quality needs one blue box, `candidate`; other stages must not have one"
     if shown.boxes and not spec.shows_boxes:
-        return f"{stage.value} shows no boxes"
+        return f"{stage.value} shows no boxes: leave `boxes` out"
     if spec.needs_boxes and not shown.boxes:
-        return f"{spec.title} shows the boxes that have been drawn: there are none"
+        return f"{spec.title} needs the boxes drawn so far: fill in `boxes`"
     for rect in (*shown.boxes, *filter(None, [shown.candidate])):
         problem = rect_problem(rect, state.width, state.height)
         if problem:
@@ -131,7 +130,7 @@ def _shape_problem(gold: Gold, state: ImageState) -> str | None:
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A gold question that is in use, by its number; `uses` by whomever.
+    """A gold question in use; `uses` counts all workers.
 
     `is_judged`: the worker has answered real questions of the stage about the image.
     """
@@ -146,10 +145,10 @@ class Offer(msgspec.Struct, frozen=True):
 def choose_gold(offers: Iterable[Offer], seen: Collection[int], count: int, seed: str) -> list[int]:
     """Return up to `count` numbers of a stage's gold questions for a worker.
 
-    Never one they have seen. Each answer as often as the others, as far as there are any, so that
-    the same answer to everything fails; among those with the same answer the least used, by lot,
-    but first those of images that the worker has not judged; and no image twice, as long as
-    there are others. Fewer than asked for if there are no more.
+    The worker never sees one twice. Each answer comes up equally often while there are questions
+    with it, so that giving the same answer to everything fails. Among those with the same answer,
+    images that the worker has not judged come first, then the least used, at random. No image
+    comes twice while there are others. Returns fewer than `count` if there are no more.
     """
     random = Random(f"gold/{seed}")
     by_answer: dict[str, list[Offer]] = defaultdict(list)
@@ -167,7 +166,7 @@ def choose_gold(offers: Iterable[Offer], seen: Collection[int], count: int, seed
 
 
 def _in_turn(groups: list[list[Offer]], count: int) -> list[Offer]:
-    """Take the first of each group in turn: of a new image, and then of any."""
+    """Take the first of each group in turn: first only new images, then any."""
     chosen: list[Offer] = []
     for new_images_only in (True, False):
         progress = True
@@ -192,7 +191,7 @@ def _in_turn(groups: list[list[Offer]], count: int) -> list[Offer]:
 
 
 def launch_problems(available: Mapping[Stage, Mapping[str, int]], settings: Settings) -> list[str]:
-    """Say which stages lack gold questions; `available` counts them by answer."""
+    """List the stages that lack gold questions; `available` counts them by answer."""
     problems = []
     needed = settings.crowd.gold_needed
     for stage in GOLD_STAGES:
@@ -219,16 +218,16 @@ class GoldAnswer(msgspec.Struct, frozen=True):
     accuracy: float
 
 
-# A question that most get wrong is more likely to be wrong itself.
+# A question that most workers get wrong is probably wrong itself. Judge only from this many.
 DISPUTED_FROM = 5
 
 
 def is_leaked(answers: Sequence[GoldAnswer], crowd: CrowdSettings) -> bool:
     """Tell whether a gold question seems to be known: retire it.
 
-    The latest answers, oldest first, are all right, at least as many as the setting says, and
-    from these workers that many right ones in a row would have been improbable. Easy questions go
-    the same way in the end, and rightly: what nobody gets wrong tells nobody apart.
+    It is if the latest answers (`answers` is oldest first) are all right, there are at least as
+    many as the setting asks for, and such a run was improbable for these workers. Easy questions
+    are retired this way too, rightly: they do not tell good workers from bad ones.
     """
     run = 0
     for answer in reversed(answers):
@@ -241,6 +240,6 @@ def is_leaked(answers: Sequence[GoldAnswer], crowd: CrowdSettings) -> bool:
 
 
 def is_disputed(answers: Sequence[GoldAnswer]) -> bool:
-    """Tell whether more workers get it wrong than right: withdraw it and let researchers look."""
+    """Tell whether more answers are wrong than right; then a researcher should look at it."""
     right = sum(answer.right for answer in answers)
     return len(answers) >= DISPUTED_FROM and len(answers) - right > right

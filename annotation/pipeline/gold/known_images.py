@@ -137,10 +137,10 @@ def _same_image(state: ImageState, image: CorpusImage) -> None:
     theirs = {caption.number: caption.text for caption in image.captions}
     for number in sorted(ours.keys() | theirs.keys()):
         if ours.get(number) != theirs.get(number):
-            raise OtherImageError(f"its caption {number} is another one in the campaign")
+            raise OtherImageError(f"its caption {number} differs from the campaign's")
     if (state.width, state.height) != (image.width, image.height):
         raise OtherImageError(
-            f"it is {image.width}×{image.height} here and {state.width}×{state.height} in the "
+            f"it is {image.width}×{image.height} here but {state.width}×{state.height} in the "
             "campaign"
         )
 

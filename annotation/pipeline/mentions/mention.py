@@ -116,7 +116,9 @@ class MentionFinder:
         texts = (LEFT_OUT_FILE, COLOURS_FILE, *map(type_file, ENTITY_TYPES))
         missing = [name for name in (MODEL_FILE, *texts) if not (folder / name).is_file()]
         if missing:
-            raise ValueError(f"{folder} is no folder of mention data: no {', '.join(missing)}")
+            raise ValueError(
+                f"{folder} is not a folder of mention data: it lacks {', '.join(missing)}"
+            )
         return cls(Chunker(folder / MODEL_FILE), read_dictionary(folder))
 
     def find(self, tokens: Sequence[str]) -> tuple[Chunk, ...]:

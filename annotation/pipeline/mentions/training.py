@@ -85,7 +85,7 @@ def train(
         if captions % _CAPTIONS_PER_REPORT == 0:
             report(f"{captions:,} captions read")
     if not phrases:
-        raise ValueError("there is nothing to learn from: no caption has a phrase in brackets")
+        raise ValueError("there is nothing to learn from: no caption has a bracketed phrase")
 
     report(f"{captions:,} captions with {phrases:,} mentions read; training the chunker")
     make_folder(out)

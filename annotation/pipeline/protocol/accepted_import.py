@@ -16,9 +16,11 @@ from annotation.pipeline.protocol.state import (
 
 
 def accept_import(state: ImageState, accepted: AcceptedImport) -> ImageState:
-    """Take chains and boxes as they come; only an image without facts can."""
+    """Take chains and boxes as they are; only an image without facts accepts them."""
     if state.facts > 1:
-        raise FactRefusedError("annotation can be accepted only before anything else is known")
+        raise FactRefusedError(
+            "annotation can be imported only into an image without judgments or decisions"
+        )
     _check(state, accepted)
     boxed = {number for box in accepted.boxes for number in box.chains}
     chains = tuple(
@@ -63,13 +65,13 @@ def _check(state: ImageState, accepted: AcceptedImport) -> None:
     linked = sorted(number for chain in accepted.chains for number in chain.mentions)
     if visual != linked:
         odd = sorted(set(visual).symmetric_difference(linked)) or linked
-        raise FactRefusedError(f"each visual mention needs exactly one chain: look at {odd}")
+        raise FactRefusedError(f"each visual mention needs exactly one chain; check mentions {odd}")
     for box in accepted.boxes:
         problem = rect_problem(box.rect, state.width, state.height)
         if problem:
             raise FactRefusedError(problem)
         if not box.chains or not all(1 <= n <= len(accepted.chains) for n in box.chains):
-            raise FactRefusedError(f"a box names chains {box.chains}, which are not all there")
+            raise FactRefusedError(f"a box names chains {box.chains}, but not all of them exist")
     for caption in accepted.unrelated:
         if not 1 <= caption <= len(state.captions):
             raise FactRefusedError(f"there is no caption {caption} in this image")

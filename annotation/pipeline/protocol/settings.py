@@ -1,4 +1,4 @@
-"""The numbers of the protocol. The paper's are the defaults; a campaign may set its own."""
+"""The settings of the protocol. The defaults are the paper's; a campaign may change them."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -9,12 +9,12 @@ from annotation.pipeline.mentions.mention import BODYPARTS, CLOTHING, PEOPLE
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.stage_spec import spec_of
 
-# What a worker may be given at once; the task pages hand in no more.
+# The most questions of one sitting; the task pages cannot submit more.
 MOST_QUESTIONS = 100
 
 
 class DrawingWay(StrEnum):
-    """How boxes are drawn: one way for all, as the worker likes, or one way by lot a sitting."""
+    """How boxes are drawn: one fixed way, the worker's choice, or a random way per sitting."""
 
     DRAG = "drag"
     EXTREME = "extreme"
@@ -23,76 +23,77 @@ class DrawingWay(StrEnum):
 
 
 class DoubtSince(StrEnum):
-    """From where on a revoked worker's judgments are doubted; see `trust.py`."""
+    """Since when a revoked worker's judgments are doubted; see `trust/revocation.py`."""
 
     LAST_PASSED = "last_passed"
     DROP = "drop"
 
 
 class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whom a campaign trusts, what it checks and what it pays. No fact folds by these."""
+    """Trust, checks and pay of a campaign. The fold of facts does not depend on these."""
 
-    # How often the test may be taken, and what it pays: nothing, as tests of qualification did.
+    # How often a worker may take the test, and what it pays: nothing, as on Mechanical Turk.
     test_tries: int = 2
     test_price_cents: int = 0
-    # A newcomer's record on the platform: HITs approved, and their percentage. 0 asks for none;
-    # the paper's are 500 and 95.
+    # Approved HITs, and the approval percentage, that a newcomer needs on the platform. 0 asks for
+    # nothing; the paper asked for 500 and 95.
     platform_hits: int = 0
     platform_percent: int = 0
-    # Checked items after which probation may end, and after which it does end, well or not.
+    # Checked items after which probation may end, and after which it must end either way.
     probation_items: int = 30
     probation_limit: int = 60
     # The share of a sitting's questions that are gold questions.
     probation_check_share: float = 1.0
     check_share: float = 0.02
-    # Trust is lost when, by the latest checks, as many as the window holds, the probability that
-    # the worker's accuracy is at least the minimum falls below the limit; or, by fewer of them,
-    # below the second limit. Limits of 0 leave it to people.
+    # Trust depends on the probability that the worker's accuracy is at least the minimum. It is
+    # lost if the latest checks, `trust_window` of them, put that below `trust_limit`, or if fewer
+    # of them put it below `trust_drop_limit`. With limits of 0 only people end trust.
     trust_window: int = 30
     trust_limit: float = 0.003
     trust_drop_limit: float = 0.00001
     doubt_since: DoubtSince = DoubtSince.DROP
-    # Whoever loses trust at one stage goes back to probation at the others.
+    # A worker who loses trust at one stage goes back to probation at the others.
     shake_others: bool = True
-    # Workers learn their accuracy after so many checked items, and not in between.
+    # The accuracy that workers see is updated every so many checked items.
     show_accuracy_every: int = 10
 
     # Gold questions that each stage needs before launch; Drawing needs none.
     gold_needed: int = 60
-    # One is leaked when at least so many in a row were right and that was less likely than this.
+    # A question counts as leaked after at least this many right answers in a row, if such a run
+    # was less probable than the limit.
     gold_leak_answers: int = 20
     gold_leak_limit: float = 0.01
 
-    # What a HIT pays: the supplement's average times at $12 an hour.
+    # What a HIT pays: the average times of the paper's supplement, at $12 an hour.
     price_cents: dict[Stage, int] = msgspec.field(
         default_factory=lambda: {stage: spec_of(stage).price_cents for stage in Stage}
     )
-    # The marketplace's share, on top of it.
+    # The marketplace's fee, on top of the price.
     fee_percent: int = 0
-    # What may be spent, fees included; with 0 nothing is published that costs anything.
+    # The most to spend, fees included, in all and per day. With 0 only unpaid HITs are published.
     budget_cents: int = 0
     daily_budget_cents: int = 0
-    # An hourly wage below this is warned of.
+    # The dashboard warns of an hourly wage below this.
     wage_floor_cents: int = 800
-    # HITs of a stage that may wait for workers at once.
+    # The most HITs of a stage that wait for workers at once.
     hits_ceiling: dict[Stage, int] = msgspec.field(
         default_factory=lambda: dict.fromkeys(Stage, 100)
     )
-    # How long a HIT waits for a worker before it is published anew.
+    # How long a HIT waits for a worker before it is published again.
     hit_days: int = 7
-    # How long a submitted HIT waits for a researcher's word before it is paid; 0: not at all.
+    # How long a researcher can reject a submitted HIT before it is paid; 0: pay at once.
     approval_hours: int = 0
-    # If nothing is heard from us for so long, the platform pays by itself.
+    # After this long without a decision of ours, the platform pays by itself.
     auto_approval_hours: int = 168
-    # How long questions are kept for somebody of whom the marketplace has not proven that they
-    # have accepted the HIT; every answer keeps them as long again, up to `sitting_seconds` in all.
+    # How long questions are reserved for a worker while the marketplace has not proven that they
+    # accepted the HIT. Every answer starts this time again, up to `sitting_seconds` in all.
     unproven_minutes: int = 10
-    # A question that nobody may answer goes to review after this long.
+    # A question that no current worker may answer goes to review after this long.
     starved_hours: int = 24
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One version of a campaign's settings. A fact folds under the version it was made under."""
+    """One version of a campaign's settings. A fact always folds under the version it names."""
 
     version: int = 1
 
@@ -102,9 +103,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     nobox_votes: int = 2
     # A chain is complete with this many votes for it, if they outnumber the others.
     coverage_votes: int = 2
-    # More entries into Requirement or Coverage without a new box, and the chain goes to review.
+    # A chain goes to review after more entries into Requirement or Coverage without a new box.
     entries_limit: int = 3
-    # As many bad boxes in a row, and the chain goes to review.
+    # A chain goes to review after this many bad boxes in a row.
     bad_boxes_limit: int = 3
     # A caption is unrelated to its image when this many workers say so.
     unrelated_flags: int = 2
@@ -128,17 +129,17 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     minimum_performance: dict[Stage, float] = msgspec.field(
         default_factory=lambda: {stage: spec_of(stage).minimum_accuracy for stage in Stage}
     )
-    # A sitting's questions are kept for its worker for this long.
+    # How long a sitting's questions are reserved for its worker.
     sitting_seconds: int = 3600
-    # Which ways of drawing a box workers get.
+    # The ways of drawing a box that workers get.
     drawing_way: DrawingWay = DrawingWay.CHOICE
     # In a qualification test a box is right if it overlaps the expected one this much.
     test_iou: float = 0.7
-    # Whom to trust, what to check and what to pay.
+    # Trust, checks and pay.
     crowd: CrowdSettings = CrowdSettings()
 
 
-# Bounds other than the usual: whole numbers from 1, shares from 0 to 1.
+# Bounds that differ from the usual: whole numbers from 1, shares from 0 to 1.
 _LEAST = {
     "crowd.platform_hits": 0,
     "crowd.platform_percent": 0,
@@ -154,11 +155,11 @@ _LEAST = {
 _MOST: dict[str, float] = {
     "questions_per_hit": MOST_QUESTIONS,
     "crowd.platform_percent": 100,
-    # Above this, a few unlucky answers would do at every stage.
+    # Above this, a few unlucky answers would end trust at every stage.
     "crowd.trust_limit": 0.1,
     "crowd.trust_drop_limit": 0.1,
     "crowd.fee_percent": 100,
-    # What MTurk takes: a year, and thirty days.
+    # Limits of MTurk: a year, and thirty days.
     "crowd.hit_days": 365,
     "crowd.approval_hours": 600,
     "crowd.auto_approval_hours": 720,
@@ -166,7 +167,7 @@ _MOST: dict[str, float] = {
 
 
 def settings_problem(settings: Settings) -> str | None:
-    """Say in plain words which setting no campaign could work under, or None if all are usable.
+    """Explain in plain words which setting is unusable; None if all are usable.
 
     >>> settings_problem(Settings(coverage_votes=0))
     '`coverage_votes` must be at least 1, not 0'
@@ -176,7 +177,7 @@ def settings_problem(settings: Settings) -> str | None:
     for name, value in named_settings(settings):
         if isinstance(value, dict) and set(value) != set(Stage):
             missing = ", ".join(stage.value for stage in Stage if stage not in value)
-            return f"`{name}` lacks {missing}"
+            return f"`{name}` has no value for {missing}"
         parts = value if isinstance(value, dict) else {None: value}
         for stage, part in parts.items():
             problem = _number_problem(name, part)
@@ -210,18 +211,18 @@ def _number_problem(name: str, value: object) -> str | None:
 def _crowd_problem(crowd: CrowdSettings) -> str | None:
     if crowd.probation_limit < crowd.probation_items:
         return (
-            f"`crowd.probation_limit` must be at least `crowd.probation_items`, "
-            f"{crowd.probation_items}, not {crowd.probation_limit}"
+            f"`crowd.probation_limit` must be at least `crowd.probation_items` "
+            f"({crowd.probation_items}), not {crowd.probation_limit}"
         )
     if crowd.approval_hours >= crowd.auto_approval_hours:
         return (
-            f"`crowd.auto_approval_hours` must be more than `crowd.approval_hours`, "
-            f"{crowd.approval_hours}, not {crowd.auto_approval_hours}"
+            f"`crowd.auto_approval_hours` must be more than `crowd.approval_hours` "
+            f"({crowd.approval_hours}), not {crowd.auto_approval_hours}"
         )
     if crowd.gold_needed < crowd.probation_items:
-        # No gold question is shown twice: probation could not come to its end.
+        # No gold question is shown twice, so probation could never end.
         return (
-            f"`crowd.gold_needed` must be at least `crowd.probation_items`, "
-            f"{crowd.probation_items}, not {crowd.gold_needed}"
+            f"`crowd.gold_needed` must be at least `crowd.probation_items` "
+            f"({crowd.probation_items}), not {crowd.gold_needed}"
         )
     return None

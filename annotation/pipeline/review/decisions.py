@@ -1,5 +1,6 @@
-"""Review decisions: what a researcher may change, and how it is taken back."""
+"""Review decisions: how each one changes an image's state, and when it is refused."""
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -52,7 +53,7 @@ BY_REVIEWER = "sent by a reviewer"
 
 
 def decide(state: ImageState, decision: Decision, fact: Fact) -> ImageState:
-    """Carry a decision out; FactRefusedError says in plain words why it cannot be."""
+    """Carry out a decision; FactRefusedError explains in plain words why it is impossible."""
     match decision:
         case FixSpan():
             return _fix_span(state, decision)
@@ -91,8 +92,8 @@ def _fix_span(state: ImageState, decision: FixSpan) -> ImageState:
     length = len(state.captions[mention.caption - 1].tokens)
     if not 0 <= decision.start < decision.end <= length:
         raise FactRefusedError(
-            f"tokens {decision.start} to {decision.end} are not in caption "
-            f"{mention.caption}, which has {length}"
+            f"tokens {decision.start} to {decision.end} are outside caption {mention.caption}, "
+            f"which has {length} tokens"
         )
     for other in state.mentions:
         if (
@@ -111,8 +112,8 @@ def _retype(state: ImageState, decision: Retype, settings: Settings) -> ImageSta
     known = types == (NOT_VISUAL,) or (types and set(types) <= set(ENTITY_TYPES))
     if not known or len(set(types)) < len(types):
         raise FactRefusedError(
-            f"{'/'.join(types) or 'nothing'} is no type; "
-            f"known are {', '.join(ENTITY_TYPES)}, or {NOT_VISUAL} alone"
+            f"{'/'.join(types) or 'nothing'} is not a valid choice of types; "
+            f"choose from {', '.join(ENTITY_TYPES)}, or {NOT_VISUAL} alone"
         )
     mention = _mention(state, decision.mention)
     state = _with_mention(state, replace(mention, types=types))
@@ -136,11 +137,13 @@ def _split(state: ImageState, decision: Split, settings: Settings) -> ImageState
     leaving = set(decision.mentions)
     if not leaving or not leaving < set(chain.mentions):
         raise FactRefusedError(
-            f"a split takes some of the mentions {chain.mentions} of chain {chain.number}, not all"
+            f"choose some, but not all, of the mentions of chain {chain.number} to split off; "
+            f"it has {_listed(chain.mentions)}"
         )
     own = {box.number: box for box in accepted_boxes(state, chain.number)}
     if not set(decision.boxes) <= set(own):
-        raise FactRefusedError(f"chain {chain.number} has no such boxes: {decision.boxes}")
+        missing = _listed(number for number in decision.boxes if number not in own)
+        raise FactRefusedError(f"chain {chain.number} does not have these boxes: {missing}")
     state, part = new_chain(state, leaving)
     for number in decision.boxes:
         chains = tuple(part.number if n == chain.number else n for n in own[number].chains)
@@ -160,7 +163,7 @@ def _split(state: ImageState, decision: Split, settings: Settings) -> ImageState
 
 
 def _shrunk(state: ImageState, chain: Chain, settings: Settings) -> ImageState:
-    """Store a chain that lost mentions; if it was being verified, that begins anew."""
+    """Store a chain that lost mentions; if it was being verified, verification starts again."""
     if chain.phase is not Phase.VERIFICATION:
         return with_chain(state, chain)
     if len(chain.mentions) > 1:
@@ -171,7 +174,7 @@ def _shrunk(state: ImageState, chain: Chain, settings: Settings) -> ImageState:
 def _join(state: ImageState, decision: Join, settings: Settings) -> ImageState:
     numbers = sorted(set(decision.chains))
     if len(numbers) < 2:
-        raise FactRefusedError("a join takes at least two chains")
+        raise FactRefusedError("choose at least two chains to join")
     chains = [_chain(state, number) for number in numbers]
     phases = {chain.phase for chain in chains}
     state = join_chains(state, chains, ())
@@ -197,7 +200,9 @@ def _send_to(state: ImageState, decision: SendTo) -> ImageState:
     if decision.target is Target.REVIEW:
         return to_review(_drop_proposal(state, chain.number), chain, decision.reason or BY_REVIEWER)
     if not chain.mentions:
-        raise FactRefusedError(f"chain {chain.number} has no mention to show to a worker")
+        raise FactRefusedError(
+            f"chain {chain.number} has no mention to show workers; send it to review"
+        )
     boxes = accepted_boxes(state, chain.number)
     linking = chain.phase is Phase.LINKING
     chain = replace(chain, entries=0, bad_boxes=0, review="")
@@ -212,7 +217,7 @@ def _send_to(state: ImageState, decision: SendTo) -> ImageState:
             chain = replace(_restart_requirement(chain), phase=Phase.REQUIREMENT, entries=1)
             return with_chain(state, chain)
         case Target.DRAWING if not linking:
-            # The reviewer's word stands for the vote that Requirement would have given.
+            # The reviewer's decision replaces the vote that Requirement would have given.
             chain = restart_coverage(_restart_requirement(chain))
             return with_chain(
                 state, replace(chain, phase=Phase.DRAWING, requirement=(STANDING_VOTE,))
@@ -231,11 +236,11 @@ def _why_not(chain: Chain, target: Target, *, linking: bool) -> str:
         return f"chain {chain.number} is still being linked; send it to links or to review"
     match target:
         case Target.VERIFICATION:
-            return f"chain {chain.number} has one mention: there is nothing to verify"
+            return f"chain {chain.number} has only one mention, so there is nothing to verify"
         case Target.REQUIREMENT:
             return f"chain {chain.number} has boxes; delete them first"
         case Target.COVERAGE | Target.COMPLETE:
-            return f"chain {chain.number} has no box; draw one, or settle it as without a box"
+            return f"chain {chain.number} has no box; draw one, or settle it as having no box"
         case Target.LINKS | Target.DRAWING | Target.REVIEW:
             raise AssertionError(f"any chain can be sent to {target.value}")
         case _:
@@ -272,9 +277,9 @@ def _box_delete(state: ImageState, box: Box) -> ImageState:
 def _no_box(state: ImageState, decision: NoBox) -> ImageState:
     chain = _chain_past_verification(state, decision.chain)
     if not (decision.scene or decision.nobndbox):
-        raise FactRefusedError("say whether it is a scene, without a box, or both")
+        raise FactRefusedError("choose whether the chain is a scene, has no box, or both")
     state = _forget_reports(_detach_boxes(state, chain.number), chain.mentions)
-    # The reviewer's word takes the place of all votes: it does not rest on them.
+    # The reviewer's decision replaces all votes and does not depend on them.
     return with_chain(
         state,
         replace(
@@ -288,7 +293,7 @@ def _no_box(state: ImageState, decision: NoBox) -> ImageState:
 
 
 def _boxes_changed(state: ImageState, number: int) -> ImageState:
-    """Begin a new coverage tally and put the chain where its boxes now allow it to be."""
+    """Start a new coverage tally and move the chain to the phase that its boxes now allow."""
     chain = find_chain(state, number)
     if chain is None:
         return state
@@ -317,7 +322,7 @@ def _boxes_changed(state: ImageState, number: int) -> ImageState:
 
 
 def _detach_boxes(state: ImageState, chain: int) -> ImageState:
-    """Take every box from the chain; a box that no other chain has is removed."""
+    """Detach every box from the chain; remove boxes that belong to no other chain."""
     for box in state.boxes:
         if chain in box.chains and box.status in (BoxStatus.ACCEPTED, BoxStatus.PROPOSED):
             others = tuple(n for n in box.chains if n != chain)
@@ -335,7 +340,11 @@ def _drop_proposal(state: ImageState, chain: int) -> ImageState:
     return state
 
 
-# Finding what a decision names
+# Looking up the parts that a decision refers to
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(str(number) for number in numbers)
 
 
 def _mention(state: ImageState, number: int) -> Mention:
@@ -355,7 +364,9 @@ def _chain(state: ImageState, number: int) -> Chain:
 def _chain_past_verification(state: ImageState, number: int) -> Chain:
     chain = _chain(state, number)
     if chain.phase in BEFORE_BOXES:
-        raise FactRefusedError(f"chain {number} is still being linked or verified")
+        raise FactRefusedError(
+            f"chain {number} is still being linked or verified; settle its boxes after that"
+        )
     return chain
 
 

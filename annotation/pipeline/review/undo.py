@@ -1,4 +1,4 @@
-"""Taking a review decision back: what it changed is put as it was, if it is still as it made it."""
+"""Undoing a review decision: restore what it changed, unless something has changed it since."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -25,7 +25,7 @@ Key = tuple[int, ...]
 
 
 def record_decision(before: ImageState, after: ImageState, fact: int) -> ImageState:
-    """Note in the state what a decision has changed."""
+    """Record in the state what a decision has changed."""
     record = DecisionRecord(
         fact=fact, before=_changed(before, after), after=_changed(after, before)
     )
@@ -33,10 +33,10 @@ def record_decision(before: ImageState, after: ImageState, fact: int) -> ImageSt
 
 
 def undo(state: ImageState, decision: int) -> ImageState:
-    """Put back what the decision changed; refused if something else has changed it since."""
+    """Restore what the decision changed; refuse if something else has changed it since."""
     record = next((r for r in state.decisions if r.fact == decision), None)
     if record is None:
-        raise FactRefusedError(f"fact {decision} is no review decision that could be undone")
+        raise FactRefusedError(f"fact {decision} is not a review decision, or is undone already")
     before, after = record.before, record.after
     state = replace(
         state,
@@ -54,9 +54,9 @@ def undo(state: ImageState, decision: int) -> ImageState:
 
 
 def note_doubt(state: ImageState, judgment: int) -> ImageState:
-    """Note the doubt with the decisions that have put the judgment's vote aside.
+    """Record the doubt with every decision that removed the judgment's vote.
 
-    Nothing rests on the vote now; but taking the decision back brings it back, doubted.
+    The vote does not count now, but undoing the decision brings it back as doubted.
     """
     records = tuple(
         replace(record, doubts=(*record.doubts, judgment))
@@ -69,7 +69,7 @@ def note_doubt(state: ImageState, judgment: int) -> ImageState:
 
 
 def noted_doubts(state: ImageState, decision: int) -> tuple[int, ...]:
-    """Return the judgments that were doubted while the decision had put them aside."""
+    """Return the judgments that were doubted after the decision had removed their votes."""
     return next((r.doubts for r in state.decisions if r.fact == decision), ())
 
 
@@ -86,16 +86,16 @@ def _judgments(parts: Parts) -> set[int]:
 
 
 def _check_places(state: ImageState) -> None:
-    """Refuse if a mention has found its place since by a turn that the decision only made due."""
+    """Refuse if a mention has since been placed in a chain by a turn that the decision opened."""
     placed = [number for chain in state.chains for number in chain.mentions]
     visual = {mention.number for mention in state.mentions if mention.is_visual}
     for number in placed:
         if number not in visual or placed.count(number) > 1:
-            raise FactRefusedError(f"mention {number} has changed since; it cannot be undone")
+            raise _changed_since(f"mention {number}")
 
 
 def _changed(this: ImageState, other: ImageState) -> Parts:
-    """Return the parts of one state that the other has differently or not at all."""
+    """Return the parts of one state that are different in the other or missing from it."""
     return Parts(
         mentions=_only_in(this.mentions, other.mentions),
         links=_only_in(this.links, other.links),
@@ -123,15 +123,22 @@ def _put_back(
     for number in made.keys() | {key(part) for part in before}:
         if now.get(number) != made.get(number):
             which = "-".join(str(n) for n in number)
-            raise FactRefusedError(f"{name} {which} has changed since; it cannot be undone")
+            raise _changed_since(f"{name} {which}")
     kept = [part for part in current if key(part) not in made]
     return tuple(sorted([*kept, *before], key=key))
+
+
+def _changed_since(part: str) -> FactRefusedError:
+    return FactRefusedError(
+        f"the decision cannot be undone: {part} has changed since; "
+        "if a later decision changed it, undo that one first"
+    )
 
 
 def _add_back(
     current: tuple[Part, ...], gone: tuple[Part, ...], key: Callable[[Part], Key]
 ) -> tuple[Part, ...]:
-    """Bring back what a decision has made pointless; what has come since stays."""
+    """Restore the parts that a decision made pointless; keep those added since."""
     return tuple(sorted((*current, *_only_in(gone, current)), key=key))
 
 

@@ -1,4 +1,4 @@
-"""How good a worker is, given how many answers were right: with its uncertainty, exactly.
+"""A worker's accuracy, and its exact uncertainty, given how many answers were right.
 
 Before any check every accuracy is as likely as any other. After r right of n, the accuracy has
 the distribution Beta(r + 1, n − r + 1). For whole numbers its tail is a sum of binomial terms.
@@ -46,7 +46,7 @@ class Accuracy(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=10_000)
 def chance_at_least(accuracy: float, right: int, checks: int) -> float:
-    """Return the probability that a worker's accuracy is at least so much, given their checks.
+    """Return the probability that a worker's accuracy is at least this high, given their checks.
 
     One minus the regularised incomplete beta function: the probability of at most `right`
     successes in `checks` + 1 trials.
@@ -72,7 +72,7 @@ def chance_at_least(accuracy: float, right: int, checks: int) -> float:
 
 @lru_cache(maxsize=10_000)
 def quantile(probability: float, right: int, checks: int) -> float:
-    """Return the accuracy below which a worker's lies with that probability, by bisection."""
+    """Return the quantile of a worker's accuracy at this probability, by bisection."""
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Whether drawings were right: there is no gold for them, but the crowd's later word.
+"""Whether drawings were right. They have no gold questions; later answers decide.
 
 A box is right if Quality accepts it. "None needed" is right if the chain ends without another box.
 """
@@ -22,7 +22,7 @@ from annotation.pipeline.protocol.state import (
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """A judgment of Box Drawing that counted, by its number; without a rectangle: none needed."""
+    """A judgment of Box Drawing that counted. Without a rectangle, it is "none needed"."""
 
     number: int
     worker: int
@@ -31,7 +31,7 @@ class Drawing(msgspec.Struct, frozen=True):
 
 
 class DrawingCheck(msgspec.Struct, frozen=True):
-    """What has become known of a drawing."""
+    """Whether a drawing turned out to be right."""
 
     drawing: Drawing
     right: bool
@@ -40,9 +40,9 @@ class DrawingCheck(msgspec.Struct, frozen=True):
 def drawing_checks(
     state: ImageState, drawings: Sequence[Drawing], judged: Collection[int]
 ) -> Iterator[DrawingCheck]:
-    """Yield what the judgments with these numbers have made known of drawings, oldest first.
+    """Yield the checks of drawings that the judgments with these numbers decide, oldest first.
 
-    Boxes that they are about, and what was said not to need a box in chains that they settled.
+    They decide about the boxes they judge, and about "none needed" in the chains they settle.
     """
     drawn = boxes_drawn(state.boxes, drawings)
     for box in state.boxes:
@@ -61,8 +61,8 @@ def drawing_checks(
 def boxes_drawn(boxes: Iterable[Box], drawings: Sequence[Drawing]) -> dict[int, Drawing]:
     """Return the drawings that boxes come from, by the boxes' numbers.
 
-    Boxes get their numbers in the order they are drawn in, so of several alike, as somebody draws
-    who does not look, the first is the first.
+    Boxes are numbered in the order they are drawn, so identical boxes of one careless worker are
+    matched in that order.
     """
     waiting: dict[tuple[int, Rect | None], list[Drawing]] = defaultdict(list)
     for drawing in sorted(drawings, key=lambda drawing: drawing.number, reverse=True):

@@ -1,4 +1,4 @@
-"""Which judgments of a worker who lost trust are doubtful."""
+"""Which judgments to doubt when a worker loses trust."""
 
 from collections.abc import Sequence
 from typing import Generic, TypeVar
@@ -12,19 +12,19 @@ T = TypeVar("T")
 
 
 class Work(msgspec.Struct, Generic[T], frozen=True):
-    """One answer of a worker at a stage: a judgment, a check, or, of a box, both."""
+    """One answer of a worker at a stage: a judgment, a check, or (for a box) both."""
 
-    # Whatever names the judgment; None for the answer to a gold question.
+    # An identifier of the judgment; None for the answer to a gold question.
     judgment: T | None = None
-    # Whether the check was passed; None if it is none, or for a box not judged yet.
+    # Whether the check was passed; None if this is no check, or a box not judged yet.
     passed: bool | None = None
 
 
 def doubtful(work: Sequence[Work[T]], minimum: float, crowd: CrowdSettings) -> list[T]:
     """Return the judgments to doubt, oldest first; `work` is all of it, in order.
 
-    Those since the worker's accuracy dropped, or, by setting, since the last check that was
-    passed. Spam passes checks by chance: the latter reaches back only a little.
+    These are the judgments since the worker's accuracy dropped or, if set so, since the last check
+    passed. Spam passes checks by chance, so the latter reaches back only a little.
 
     >>> work = [Work(1), Work(passed=True), Work(2), Work(passed=False), Work(3)]
     >>> doubtful(work, 0.8, CrowdSettings())
@@ -43,9 +43,9 @@ def _after_last_passed(work: Sequence[Work[T]]) -> int:
 
 
 def _after_drop(work: Sequence[Work[T]], minimum: float, window: int) -> int:
-    """Return the place after the check before the stretch that speaks most against the worker.
+    """Return the place where the worst stretch of checks begins: after the check before it.
 
-    Where no check was failed there is no drop: then it is the place after the last check.
+    If no check was failed there is no drop, and this is the place after the last check.
     """
     checks = [place for place, item in enumerate(work) if item.passed is not None]
     right, worst, length = 0, 1.0, 0

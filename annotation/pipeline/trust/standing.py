@@ -1,12 +1,12 @@
-"""Whom to trust: a worker's standing at a stage, by what is known of their answers.
+"""A worker's standing at a stage, worked out from their checked answers.
 
     new ─▶ testing ─▶ probation ─▶ trusted
                           │  ▲        │
                           ▼  │        ▼
                         revoked ◀─────┘      (a researcher may reinstate)
 
-A standing is a fold of what happened, as an image's state is of its facts. What is checked are
-answers to gold questions; for Drawing, boxes, which pass or fail Quality.
+A standing is a fold of events, as an image's state is a fold of its facts. Checks are answers to
+gold questions or, at Drawing, boxes that pass or fail Quality.
 """
 
 import math
@@ -22,7 +22,7 @@ from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import CrowdSettings, Settings
 from annotation.pipeline.trust.accuracy import Accuracy, chance_at_least
 
-# However small the campaign makes its window or large its limit: two unlucky answers end no trust.
+# Two unlucky answers never end trust, whatever window and limits the campaign sets.
 LEAST_WRONG = 3
 
 
@@ -36,7 +36,7 @@ class Trust(StrEnum):
     REVOKED = "revoked"
 
 
-# Who may be given questions of the stage.
+# Only these workers get questions of the stage.
 WORKING = (Trust.PROBATION, Trust.TRUSTED)
 
 
@@ -53,7 +53,7 @@ class Tally(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Standing(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of a worker at a stage; `told` is what the worker has been told of it."""
+    """A worker's record at a stage; `told` is the part that the worker has seen."""
 
     trust: Trust = Trust.NEW
     now: Tally = Tally()
@@ -62,7 +62,7 @@ class Standing(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str = ""
 
 
-# What happens. An event that does not apply, as one that comes late, changes nothing.
+# Events. One that does not apply, for example because it comes late, changes nothing.
 
 
 class BeganTest(msgspec.Struct, frozen=True, tag="began_test"):
@@ -70,7 +70,7 @@ class BeganTest(msgspec.Struct, frozen=True, tag="began_test"):
 
 
 class FinishedTest(msgspec.Struct, frozen=True, tag="finished_test"):
-    """The worker finished it; `needed` is the share that passed when they did."""
+    """The worker finished it; `needed` is the share that was enough to pass at that time."""
 
     right: int
     asked: int
@@ -92,16 +92,16 @@ class Revoked(msgspec.Struct, frozen=True, tag="revoked"):
 class Reinstated(msgspec.Struct, frozen=True, tag="reinstated", omit_defaults=True):
     """A researcher gave the worker another chance, on probation unless they say otherwise.
 
-    Old checks no longer count: else the next wrong answer would end trust again. Doubts stay.
+    Old checks no longer count, or the next wrong answer would end trust again. Doubts stay.
     """
 
     trusted: bool = False
 
 
 class Shaken(msgspec.Struct, frozen=True, tag="shaken"):
-    """The worker lost trust at another stage: here they have to show once more that they are good.
+    """The worker lost trust at another stage, so they are on probation here again.
 
-    Checks count from zero, as for who is reinstated.
+    Checks count from zero, as after a reinstatement.
     """
 
     stage: Stage
@@ -153,7 +153,7 @@ def follow(standing: Standing, event: Event, stage: Stage, settings: Settings) -
 
 
 def fold(events: Iterable[Event], stage: Stage, settings: Settings) -> Standing:
-    """Return where these events leave a worker who was new."""
+    """Return the standing of a new worker after these events."""
     standing = Standing()
     for event in events:
         standing = follow(standing, event, stage, settings)
@@ -161,10 +161,10 @@ def fold(events: Iterable[Event], stage: Stage, settings: Settings) -> Standing:
 
 
 def disbelief(standing: Standing, stage: Stage) -> str:
-    """Say why an answer of this worker is not believed; nothing if it is.
+    """Return why this worker's answers do not count; empty if they count.
 
-    Who is trusted is. Drawers are on probation too: Quality judges their boxes, and their "none
-    needed" is one vote among others, which is checked when the chain is settled.
+    Answers of trusted workers count. Drawings count during probation too: Quality judges the boxes,
+    and "none needed" is one vote among others, which is checked when the chain is settled.
     """
     if standing.trust is Trust.TRUSTED:
         return ""
@@ -184,10 +184,10 @@ def is_enough(right: int, checks: int, minimum: float) -> bool:
 
 
 def stretch_lost(recent: tuple[bool, ...], minimum: float, crowd: CrowdSettings) -> int:
-    """Return how many of the latest checks, by themselves, end trust; 0 if it is kept.
+    """Return how many of the latest checks are enough to end trust; 0 if trust is kept.
 
-    All that the window holds, if they leave little hope that the worker is good enough; or fewer,
-    if those leave next to none: then the worker was good and has changed.
+    That is the whole window, if it makes it improbable that the worker is good enough. It is fewer
+    if those alone make it far more improbable: the worker was good and has changed.
 
     >>> stretch_lost((False, False), 0.8, CrowdSettings())
     0
@@ -238,7 +238,7 @@ def _checked(standing: Standing, right: bool, stage: Stage, settings: Settings) 
 
 
 def _revoked(standing: Standing, reason: str) -> Standing:
-    # Now the worker may know all: there are no more gold questions to give away.
+    # Show the worker everything now: there are no more gold questions to give away.
     return replace(standing, trust=Trust.REVOKED, told=standing.now, reason=reason)
 
 
@@ -253,7 +253,7 @@ class Needed(msgspec.Struct, frozen=True):
 
 
 def needed_for_trust(tally: Tally, minimum: float, crowd: CrowdSettings) -> Needed | None:
-    """Return what a worker in probation needs to become trusted; None if they cannot any more.
+    """Return what a worker in probation needs to become trusted; None if it is too late.
 
     >>> needed_for_trust(Tally(checks=20, right=17), 0.8, CrowdSettings())
     Needed(right=7, checks=10)
@@ -265,7 +265,7 @@ def needed_for_trust(tally: Tally, minimum: float, crowd: CrowdSettings) -> Need
     right = max(0, math.ceil(share * crowd.probation_items) - tally.right)
     if 0 <= right <= left:
         return Needed(right=right, checks=left)
-    # Too late for the first items; from then on, all right until the share is reached.
+    # Too late for the first items; every further answer must be right until the share is reached.
     short = share * tally.checks - tally.right
     if share == 1:
         return None
@@ -290,17 +290,17 @@ def wrong_until_lost(tally: Tally, minimum: float, crowd: CrowdSettings) -> int 
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a worker may see of their standing: as of the last item that was due to be told."""
+    """What a worker may see of their standing, as of the last update."""
 
     trust: Trust
     accuracy: Accuracy
     minimum: float
-    # Accuracy moves after so many checked items. How many are left is not told: it would show
-    # which question was one.
+    # Accuracy is updated after so many checked items. The number left until then stays secret,
+    # because it would reveal which questions were gold questions.
     every: int
-    # In probation: what is left to become trusted.
+    # On probation: what the worker needs to become trusted.
     needed: Needed | None = None
-    # Once trusted: wrong answers in a row that would end it.
+    # Once trusted: how many wrong answers in a row would end trust.
     wrong_until_lost: int | None = None
     reason: str = ""
 

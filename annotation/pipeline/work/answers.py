@@ -1,4 +1,4 @@
-"""What a worker says to a question as it was shown, and whether that makes sense."""
+"""A worker's answer to a question as it was shown, and whether the answer makes sense."""
 
 import hashlib
 from collections.abc import Collection, Mapping
@@ -15,9 +15,9 @@ REASONS = ("not_the_thing", "not_tight", "several_things", "already_covered")
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An answer with what a worker reports beside it; the comment is no part of the dataset.
+    """An answer and the worker's reports with it; the comment never enters the dataset.
 
-    While somebody has only a remark, `answer` is empty.
+    `answer` is empty while the worker has made only a remark.
     """
 
     answer: str
@@ -42,7 +42,7 @@ def decode_answer(text: str) -> Answer:
 
 
 def tidy(answer: Answer) -> Answer:
-    """Put what is a set in one order, each once: equal answers are equal values."""
+    """Sort the sets and drop repeats, so that equal answers are equal values."""
     return msgspec.structs.replace(
         answer,
         reasons=tuple(sorted(set(answer.reasons))),
@@ -52,20 +52,20 @@ def tidy(answer: Answer) -> Answer:
 
 
 def says_the_same(one: Answer, other: Answer) -> bool:
-    """Tell whether two answers are the same answer, however they came about."""
+    """Tell whether two answers agree, however they were given."""
     return (one.answer, one.rect) == (other.answer, other.rect)
 
 
 def answers_digest(answers: Mapping[int, Answer]) -> str:
-    """Return a digest of all answers of a sitting: the same answers give the same one."""
+    """Return a digest of all answers of a sitting; the same answers give the same digest."""
     canonical = [(number, tidy(answers[number])) for number in sorted(answers)]
     return hashlib.sha256(msgspec.json.encode(canonical)).hexdigest()
 
 
 def remarks_problem(answer: Answer, shown: Shown) -> str | None:
-    """Say why this is no remark on what was shown; a remark may come before its answer."""
+    """Explain why this remark does not fit what was shown; it may come before its answer."""
     if answer.rect is not None or answer.way or answer.reasons:
-        return "there is a box or a reason but no answer"
+        return "a box or a reason was sent without an answer"
     return _reported_problem(answer, shown)
 
 
@@ -78,12 +78,12 @@ def answer_problem(
     height: int,
     ways: Collection[str] = (),
 ) -> str | None:
-    """Say in plain words why this is no answer to what was shown; None if it is one.
+    """Explain in plain words why this does not answer what was shown; None if it does.
 
     `ways` are the ways of drawing that the sitting offers.
     """
     if answer.answer not in spec_of(stage).answers:
-        return f"{answer.answer!r} is no answer here; it takes {_either(spec_of(stage).answers)}"
+        return f"{answer.answer!r} is not an answer here; use {_either(spec_of(stage).answers)}"
     return _rect_problem(answer, stage, width, height, ways) or _reports_problem(
         answer, stage, shown
     )
@@ -96,22 +96,22 @@ def _rect_problem(
     if answer.rect is None:
         if draws:
             return "the box is missing"
-        return "there is a way of drawing but no box" if answer.way else None
+        return "a way of drawing was sent without a box" if answer.way else None
     if not draws:
-        return f"{answer.answer!r} takes no box"
+        return f"the answer {answer.answer!r} takes no box"
     if not answer.way:
-        return "it does not say how the box was drawn"
+        return "the way of drawing is missing"
     if answer.way not in ways:
-        return f"boxes are not drawn by {answer.way!r} here; it takes {_either(ways)}"
+        return f"boxes cannot be drawn by {answer.way!r} here; use {_either(ways)}"
     return rect_problem(answer.rect, width, height)
 
 
 def _reports_problem(answer: Answer, stage: Stage, shown: Shown) -> str | None:
     if answer.reasons and answer.answer != spec_of(stage).explained_answer:
-        return "only a bad box has reasons"
+        return "only a bad box can have reasons"
     for reason in answer.reasons:
         if reason not in REASONS:
-            return f"{reason!r} is no reason; there are {_either(REASONS)}"
+            return f"{reason!r} is not a reason; use {_either(REASONS)}"
     return _reported_problem(answer, shown)
 
 
@@ -119,7 +119,7 @@ def _reported_problem(answer: Answer, shown: Shown) -> str | None:
     mentions = {mark.mention for mark in shown.marks}
     for number in answer.cut_wrongly:
         if number not in mentions:
-            return f"phrase {number} is not marked in this question, so it cannot be cut wrongly"
+            return f"phrase {number} is not marked in this question, so it cannot be reported"
     for number in answer.unrelated:
         if number not in shown.captions:
             return f"caption {number} is not shown in this question"
@@ -127,7 +127,7 @@ def _reported_problem(answer: Answer, shown: Shown) -> str | None:
 
 
 def judgment_of(answer: Answer, *, worker: int, question: Question) -> Judgment:
-    """Return the fact that an answer becomes: all but the comment."""
+    """Return the fact that an answer becomes; the comment is left out."""
     return Judgment(
         worker=worker,
         question=question,

@@ -130,4 +130,4 @@ def _members(state: ImageState, question: Question, number: int) -> tuple[int, .
 
 
 def _nothing(question: Question) -> NothingToShowError:
-    return NothingToShowError(f"{question.key} is about nothing that this image has")
+    return NothingToShowError(f"{question.key} is about something that this image does not have")

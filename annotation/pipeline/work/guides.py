@@ -1,4 +1,4 @@
-"""Guides: what workers are told about a stage, and the examples and tests that teach it."""
+"""Guides: what workers read about a stage, and the examples and tests that teach it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -14,13 +14,13 @@ from annotation.pipeline.protocol.stage_spec import spec_of
 from annotation.pipeline.work.display import Mark, Shown
 from common.files.toml_files import TomlError, convert_table, read_toml
 
-# The texts that apply where a campaign has none of its own.
+# The texts for campaigns that have none of their own.
 SHIPPED = Path(__file__).parents[2] / "guides"
 PHRASE = "{phrase}"
 
 
 class GuideError(ValueError):
-    """A guide cannot be used; the message has a line for every problem: where, and what."""
+    """A guide cannot be used; the message has one line per problem: where it is, and what."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))
@@ -43,7 +43,7 @@ class Lesson(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: str
     boxes: tuple[Rect, ...] = ()
     candidate: Rect | None = None
-    # Boxes each of which would be right, where the answer is to draw one.
+    # Where the answer is to draw a box: any of these would be right.
     expected: tuple[Rect, ...] = ()
 
 
@@ -72,7 +72,7 @@ class ConsentGuide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A stage's guide as it is written: what is absent is as in the default."""
+    """A stage's guide as it is written; the default fills in whatever it leaves out."""
 
     title: str | None = None
     question: str | None = None
@@ -82,14 +82,14 @@ class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def guide_file(topic: str) -> str:
-    """Return the name of a topic's file; problems go by it too."""
+    """Return the name of a topic's file; messages about problems use it too."""
     return f"{topic}.toml"
 
 
 def read_stage_guide(source: str, stage: Stage, default: StageGuide | None = None) -> StageGuide:
-    """Read a guide; `default` says what it leaves out. GuideError names every problem.
+    """Read a guide; `default` fills in what it leaves out. GuideError lists every problem.
 
-    Whether its images, captions and phrases exist is for `lesson_shown` to say.
+    `lesson_shown` checks whether the images, captions and phrases exist.
     """
     file = guide_file(stage.value)
     try:
@@ -113,15 +113,15 @@ def read_stage_guide(source: str, stage: Stage, default: StageGuide | None = Non
 
 @lru_cache(maxsize=64)
 def campaign_guide(source: str, stage: Stage) -> StageGuide:
-    """Read a campaign's own guide, with the shipped one for what it leaves out.
+    """Read a campaign's own guide; the shipped one fills in what it leaves out.
 
-    Every page that a worker opens needs it, and reading a long one takes a tenth of a second.
+    Cached: every page of a worker needs it, and a long guide takes a tenth of a second to read.
     """
     return read_stage_guide(source, stage, shipped_guide(stage))
 
 
 def read_consent(source: str) -> ConsentGuide:
-    """Read a consent text; GuideError says what is wrong with it."""
+    """Read a consent text; GuideError lists what is wrong with it."""
     file = guide_file("consent")
     try:
         consent = convert_table(read_toml(source), ConsentGuide)
@@ -135,7 +135,7 @@ def read_consent(source: str) -> ConsentGuide:
 
 @cache
 def shipped_source(topic: str) -> str:
-    """Return the text that applies to a topic while a campaign has none of its own."""
+    """Return the text of a topic for campaigns that have none of their own."""
     return (SHIPPED / guide_file(topic)).read_text(encoding="utf-8")
 
 
@@ -152,14 +152,14 @@ def shipped_consent() -> ConsentGuide:
 def lesson_shown(
     lesson: Lesson, stage: Stage, captions: Mapping[int, Caption], width: int, height: int
 ) -> Shown:
-    """Return what a lesson shows of its image; GuideError if the image is not like that."""
+    """Return what a lesson shows of its image; GuideError if the image does not match it."""
     problems = []
     marks: list[Mark] = []
     for listed in lesson.captions:
         if listed.number not in captions:
             known = ", ".join(str(number) for number in sorted(captions))
             problems.append(
-                f"image {lesson.image!r} has no caption {listed.number}; it has: {known}"
+                f"image {lesson.image!r} has no caption {listed.number}; its captions are {known}"
             )
             continue
         tokens = captions[listed.number].tokens
@@ -169,8 +169,8 @@ def lesson_shown(
             )
             if start is None:
                 problems.append(
-                    f"caption {listed.number} of {lesson.image!r} does not say {phrase!r}, or only "
-                    f"in words that are marked already; it says {' '.join(tokens)!r}"
+                    f"caption {listed.number} of {lesson.image!r} does not contain {phrase!r}, or "
+                    f"only in words that are already marked; it reads {' '.join(tokens)!r}"
                 )
                 continue
             end = start + len(tokenise(phrase))
@@ -194,7 +194,7 @@ def lesson_shown(
 def is_right(
     lesson: Lesson, stage: Stage, answer: str, rect: Rect | None, iou_needed: float
 ) -> bool:
-    """Tell whether an answer is the lesson's; a box is if it comes close to one of those expected.
+    """Tell whether an answer is right; a box is right if it overlaps an expected one enough.
 
     >>> lesson = Lesson("cat", (), "box", "", expected=(Rect(1, 1, 10, 10),))
     >>> is_right(lesson, Stage.DRAWING, "box", Rect(1, 1, 10, 9), 0.7)
@@ -208,7 +208,7 @@ def is_right(
 
 
 def find_phrase(phrase: Sequence[str], tokens: Sequence[str], taken: Sequence[Mark]) -> int | None:
-    """Return where the phrase first stands in words not marked yet; as written, or in any case."""
+    """Return where the phrase first occurs in unmarked words; match its case first, then any."""
     for fold in (str, str.casefold):
         wanted = [fold(token) for token in phrase]
         found = [fold(token) for token in tokens]
@@ -229,7 +229,7 @@ def _text_problems(written: _Written, default: StageGuide | None) -> Iterator[st
             yield f"`{name}` is missing"
     rest = (written.question or "").replace(PHRASE, "")
     if "{" in rest or "}" in rest:
-        yield f"`question` may have {PHRASE} in it, for the phrase, and no other braces"
+        yield f"`question` may use braces only in {PHRASE}, which stands for the phrase"
     for name in ("examples", "test"):
         if len(getattr(written, name)) > MOST_QUESTIONS:
             yield f"`{name}` has more than {MOST_QUESTIONS} entries"
@@ -239,13 +239,13 @@ def _blank(name: str, texts: Sequence[str]) -> Iterator[str]:
     if not texts:
         yield f"`{name}` is empty"
     elif not all(text.strip() for text in texts):
-        yield f"`{name}` has no words" if len(texts) == 1 else f"`{name}` has a line without words"
+        yield f"`{name}` is blank" if len(texts) == 1 else f"`{name}` has a blank line"
 
 
 def _read_lessons(
     tables: Sequence[dict[str, object]], stage: Stage, place: str, problems: list[str]
 ) -> tuple[Lesson, ...]:
-    """Read what can be read and add what is wrong with the rest to `problems`."""
+    """Return the lessons that can be read; add to `problems` what is wrong with the others."""
     lessons = []
     for number, table in enumerate(tables, start=1):
         try:
@@ -262,21 +262,21 @@ def _lesson_problems(lesson: Lesson, stage: Stage) -> Iterator[str]:
     yield from _blank("why", [lesson.why])
     if lesson.answer not in spec_of(stage).answers:
         known = ", ".join(spec_of(stage).answers)
-        yield f"the answer {lesson.answer!r} is none of this stage; there are: {known}"
+        yield f"{lesson.answer!r} is not an answer of this stage; use one of: {known}"
     yield from _phrase_problems(lesson, stage)
     spec = spec_of(stage)
     if lesson.boxes and not spec.shows_boxes:
         yield "this stage shows no boxes: leave `boxes` out"
     if (lesson.candidate is not None) != spec.shows_candidate:
         yield (
-            "`candidate`, the blue box, is missing"
+            "`candidate` is missing: give the blue box"
             if spec.shows_candidate
             else ("only Box Quality has a blue box: leave `candidate` out")
         )
     draws = spec.draws(lesson.answer)
     if bool(lesson.expected) != draws:
         yield (
-            "`expected`, the boxes that would be right, is missing"
+            "`expected` is missing: list the boxes that would be right"
             if draws
             else ("`expected` is only for Box Drawing where the answer is 'box': leave it out")
         )
@@ -291,14 +291,14 @@ def _phrase_problems(lesson: Lesson, stage: Stage) -> Iterator[str]:
     spec = spec_of(stage)
     if spec.has_more_phrases:
         if sum(counts) < spec.phrases:
-            yield f"it takes at least two phrases; here are {_shape(counts)}"
+            yield f"this stage needs at least two phrases; found {_shape(counts)}"
     elif counts != [1] * spec.phrases:
         one = spec.phrases == 1
         wanted = "one caption with one phrase" if one else "two captions with one phrase each"
-        yield f"it takes {wanted}; here are {_shape(counts)}"
+        yield f"this stage needs {wanted}; found {_shape(counts)}"
     for caption in lesson.captions:
         if not all(tokenise(phrase) for phrase in caption.phrases):
-            yield f"a phrase of caption {caption.number} has no words"
+            yield f"a phrase of caption {caption.number} is blank"
 
 
 def _shape(counts: Sequence[int]) -> str:

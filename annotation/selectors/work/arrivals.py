@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 from django.conf import settings as site
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Now
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Now
 
 from annotation import models
 from annotation.models import CONSENT, HitStatus, SittingKind, SittingStatus
 from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.trust.standing import Standing
-from annotation.selectors.work.sittings import Claim, sittings_live, worker_mark
+from annotation.selectors.work.sittings import Claim, claim_proof, sittings_live, worker_mark
 from common.rows import only_row
 
 # Sittings of one place at a time: a returned HIT's next worker may come before we hear of it, but
@@ -91,6 +91,7 @@ def _hit(claim: Claim) -> Any:
         .annotate(
             consent=Subquery(consent.values("pk")),
             consent_version=Subquery(consent.values("version")),
+            others=_number(_others(claim)) if _is_proven_work(claim) else Value(0),
             now=Now(),
         )
         .filter(
@@ -141,7 +142,7 @@ def room_lock(claim: Claim) -> Room:
         hits = hits.filter(hit_id=claim.hit_id)
     gate = hits.order_by("pk").values("pk")[:1]
     list(models.Hit.objects.select_for_update(no_key=True).filter(pk__in=gate).values("pk"))
-    return _room(models.Hit.objects.get(hit_id=claim.hit_id), claim)
+    return _room(_hit(claim), claim)
 
 
 def is_publishing(claim: Claim) -> bool:
@@ -155,25 +156,26 @@ def is_publishing(claim: Claim) -> bool:
     ).exists()
 
 
-def _room(hit: models.Hit, claim: Claim) -> Room:
+def _room(hit: Any, claim: Claim) -> Room:
     """Count the sittings that leave room for this one, or none, and the worker's tests."""
-    is_test = claim.kind == SittingKind.TEST
     return Room(
         is_crowded=_is_crowded(hit, claim),
-        tests=_tests(claim) if is_test else 0,
+        tests=_tests(claim) if claim.kind == SittingKind.TEST else 0,
     )
 
 
-def _is_crowded(hit: models.Hit, claim: Claim) -> bool:
+def _is_crowded(hit: Any, claim: Claim) -> bool:
     if claim.acceptance is None:
-        others = _others(hit, claim).aggregate(
+        others = _others(claim, hit.hit_id).aggregate(
             all=Count("pk"), own=Count("pk", filter=_of_worker(claim))
         )
         return bool(others["all"] >= hit.places or others["own"])
-    if claim.kind == SittingKind.TEST:
-        # The marketplace gives a test no more places than it has, and a test holds no questions.
-        return False
-    return _others(hit, claim).count() >= MOST_AT_A_PLACE * hit.places
+    # The marketplace gives a test no more places than it has, and a test holds no questions.
+    return _is_proven_work(claim) and bool(hit.others >= MOST_AT_A_PLACE * hit.places)
+
+
+def _is_proven_work(claim: Claim) -> bool:
+    return claim.acceptance is not None and claim.kind == SittingKind.WORK
 
 
 def _is_given_back(hit: models.Hit, claim: Claim) -> bool:
@@ -190,18 +192,23 @@ def _of_worker(claim: Claim) -> Q:
     return Q(worker__name=claim.worker) | Q(mark=worker_mark(claim.worker))
 
 
-def _others(hit: models.Hit, claim: Claim) -> QuerySet[models.Sitting]:
-    """Return the sittings at a HIT beside the claim's own."""
+def _others(claim: Claim, hit_id: str | OuterRef | None = None) -> QuerySet[models.Sitting]:
+    """Return the sittings at a HIT beside the claim's own; by default those of the outer query."""
     return (
         models.Sitting.objects.filter(
             # Handed in and not confirmed counts too: its questions are kept all the same.
-            hit_id=hit.hit_id,
+            hit_id=hit_id or OuterRef("hit_id"),
             confirmed_at=None,
             until__gt=Now(),
         )
         .exclude(status=SittingStatus.LAPSED)
-        .exclude(pk__in=sittings_live(claim).values("pk"))
+        .exclude(proof=claim_proof(claim))
     )
+
+
+def _number(sittings: QuerySet[models.Sitting]) -> Any:
+    counted = sittings.order_by().values("hit_id").annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(counted), 0)
 
 
 def _tests(claim: Claim) -> int:

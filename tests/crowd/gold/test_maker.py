@@ -67,7 +67,7 @@ def test_stored_once_and_what_makes_no_sense_is_refused() -> None:
     assert [refused.why for refused in stored.refused] == [
         "the same question already exists, with the answer 'yes'",
         "the campaign has no image 'image-9'",
-        "coverage marks 1 phrases, not 2",
+        "coverage needs 1 marked phrase, not 2",
     ]
     [row] = models.GoldQuestion.objects.all()
     assert (row.gold, row.image.name, row.key) == (good, "image-0", good.key)
@@ -222,7 +222,7 @@ def test_gold_import_takes_all_or_nothing(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="2 problems, nothing was imported"):
         call_command("gold_import", file, campaign="test", stderr=errors)
     assert f"{file}, line 3: the campaign has no image 'image-7'" in errors.getvalue()
-    assert f"{file}, line 4: the answer 'good' is none of links" in errors.getvalue()
+    assert f"{file}, line 4: 'good' is not an answer of links" in errors.getvalue()
     assert not models.GoldQuestion.objects.exists()
 
     out = run("gold_import", file, skip_bad=True, dry_run=True)
@@ -268,7 +268,7 @@ def test_gold_import_of_a_release(tmp_path: Path) -> None:
     errors = StringIO()
     with pytest.raises(CommandError, match="1 problems, nothing was imported"):
         call_command("gold_import", folder, campaign="test", stderr=errors)
-    assert "image image-1: its caption 2 is another one in the campaign" in errors.getvalue()
+    assert "image image-1: its caption 2 differs from the campaign's" in errors.getvalue()
 
 
 def test_gold_export_is_read_back(tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ def test_rows_have_the_numbers_of_their_first_lines() -> None:
 def test_text_after_a_closing_quote_is_named() -> None:
     where, what = problem("a,b", '"one" two,c', "d,e")
     assert where == "line 2"
-    assert what == "there is text after a closing quote; a quote inside quotes is doubled"
-    assert problem('"two', 'lines" c')[1].endswith("is doubled, up to line 2")
+    assert what == "there is text after a closing quote; double every quote inside a field"
+    assert problem('"two', 'lines" c')[1].endswith("inside a field, up to line 2")
 
 
 def test_a_carriage_return_in_a_field_is_named() -> None:
@@ -43,7 +43,7 @@ def test_a_carriage_return_in_a_field_is_named() -> None:
 def test_a_quote_that_never_closes() -> None:
     assert problem("a,b", '"c,d') == (
         "line 2",
-        "a quoted field is never closed, or is far too long",
+        "a quoted field is never closed or is far too long",
     )
     # Longer than a row may be, all the rest would be read into one field.
     half = "x" * 60_000

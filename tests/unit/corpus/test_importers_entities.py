@@ -69,7 +69,7 @@ def test_entities_with_bad_files(tmp_path: Path) -> None:
         Problem(
             str(folder / "Sentences" / "2.txt"),
             "",
-            "UNRELATED_CAPTIONS names caption 3, but there are 2",
+            "UNRELATED_CAPTIONS names caption 3, but the image has 2",
         ),
     ]
 
@@ -77,7 +77,7 @@ def test_entities_with_bad_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "place", "why"),
     [
-        ("A man\nA\x01man\n", "line 2", "the caption holds the control character U+0001"),
+        ("A man\nA\x01man\n", "line 2", "the caption contains the control character U+0001"),
         ("A " * 2000 + "man\n", "line 1", "the caption has 2,001 tokens"),
         ("A man\n" * 101, "", "image 1 has 101 captions"),
         ("", "", "the file has no caption"),

@@ -48,13 +48,13 @@ def test_text_that_is_not_utf8_or_has_no_lines(tmp_path: Path, format: str, star
 def test_nothing_to_import_is_a_problem(tmp_path: Path, format: str, content: str) -> None:
     assert read(write(tmp_path, content), format) == (
         [],
-        [("", f"no image was found, reading it as format {format}")],
+        [("", f"no images were found; is {format} the right format?")],
     )
 
 
 def test_formats_that_are_not_there(tmp_path: Path) -> None:
     path = write(tmp_path, "1.jpg#0\tA\n")
-    with pytest.raises(CorpusError, match="there is no format “vg”; the formats are flickr30k, "):
+    with pytest.raises(CorpusError, match="“vg” is not a format; the formats are flickr30k, "):
         read_corpus(path, "vg")
     with pytest.raises(CorpusError, match="the format flickr30k has no chains and boxes"):
         read_corpus(path, "flickr30k", with_annotation=True)
@@ -76,6 +76,12 @@ def test_guess_format(tmp_path: Path, name: str, content: str, format: str) -> N
     assert guess_format(write(tmp_path, content, name)) == format
 
 
+@pytest.mark.parametrize("start", ["", " \n", "\ufeff", "\ufeff\n"])
+def test_guess_json_by_its_first_brace(tmp_path: Path, start: str) -> None:
+    content = start + '{"images": [{"sentences": []}]}'
+    assert guess_format(write(tmp_path, content, "corpus")) == "karpathy"
+
+
 def test_guess_entities(tmp_path: Path) -> None:
     assert guess_format(make_release(tmp_path)) == "entities"
 
@@ -86,10 +92,10 @@ def test_guess_entities(tmp_path: Path) -> None:
 )
 def test_unknown_format_names_the_option(tmp_path: Path, name: str, content: str) -> None:
     path = write(tmp_path, content, name)
-    with pytest.raises(CorpusError, match="not clear") as error:
+    with pytest.raises(CorpusError, match="unclear") as error:
         guess_format(path)
     assert "--format, one of flickr30k, karpathy, coco, csv, entities" in str(error.value)
-    with pytest.raises(CorpusError, match="the folder has no Sentences"):
+    with pytest.raises(CorpusError, match="the folder has no subfolder Sentences"):
         guess_format(tmp_path)
 
 

@@ -45,15 +45,15 @@ def test_karpathy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("item", "place", "why"),
     [
-        (7, "", "this is no image"),
-        ({"sentences": [{"raw": "A"}]}, "", "there is no file name"),
-        ({"filename": "0.png", "sentences": [{"raw": "A"}]}, "", "is there already, at images[0]"),
+        (7, "", "this is not an image"),
+        ({"sentences": [{"raw": "A"}]}, "", "the file name is missing"),
+        ({"filename": "0.png", "sentences": [{"raw": "A"}]}, "", "is listed already, at images[0]"),
         ({"filename": "1.jpg", "sentences": []}, "", "image 1 has no caption"),
         ({"filename": "1.jpg"}, "", "image 1 has no caption"),
-        ({"filename": "1.jpg", "sentences": "A"}, "", "its sentences are no list"),
-        ({"filename": "1.jpg", "split": "dev"}, "", "“dev” is no split"),
-        ({"filename": "1.jpg", "split": ["val"]}, "", "is no split"),
-        ({"filename": "..", "sentences": [{"raw": "A"}]}, "", "“..” is no safe file name"),
+        ({"filename": "1.jpg", "sentences": "A"}, "", "`sentences` is not a list"),
+        ({"filename": "1.jpg", "split": "dev"}, "", "“dev” is not a split"),
+        ({"filename": "1.jpg", "split": ["val"]}, "", "is not a split"),
+        ({"filename": "..", "sentences": [{"raw": "A"}]}, "", "“..” is not a safe file name"),
         (
             {"filename": "1.jpg", "sentences": [{"raw": "A"}] * 101},
             "",
@@ -85,9 +85,9 @@ def test_bad_karpathy_caption_leaves_the_others(tmp_path: Path) -> None:
     assert [texts(image) for image in images] == [["A man"]]
     assert problems == [
         ("images[0].sentences[1]", "the caption is empty"),
-        ("images[0].sentences[2]", "there is no caption text"),
-        ("images[0].sentences[3]", "there is no caption text"),
-        ("images[0].sentences[4]", "the caption holds the control character U+0000"),
+        ("images[0].sentences[2]", "the caption text is missing"),
+        ("images[0].sentences[3]", "the caption text is missing"),
+        ("images[0].sentences[4]", "the caption contains the control character U+0000"),
     ]
 
 
@@ -155,26 +155,26 @@ def test_bad_coco_items(tmp_path: Path) -> None:
     images, problems = read(path, "coco")
     assert [(image.name, texts(image)) for image in images] == [("0", ["Zero"])]
     assert problems == [
-        ("annotations[3]", "image_id must be a whole number or a text; there is none"),
-        ("annotations[4]", "there is no caption text"),
-        ("annotations[8]", "image_id must be a whole number or a text; this is “True”"),
+        ("annotations[3]", "image_id must be a whole number or a text, but it is missing"),
+        ("annotations[4]", "the caption text is missing"),
+        ("annotations[8]", "image_id must be a whole number or a text, but it is “True”"),
         ("annotations[1]", "the caption is empty"),
-        ("images[1]", "image id 0 is there already, at images[0]"),
-        ("images[2]", "image 0 is there already, at images[0]"),
+        ("images[1]", "image id 0 is used already, at images[0]"),
+        ("images[2]", "image 0 is listed already, at images[0]"),
         ("images[3]", "image 3 has no caption"),
         (
             "images[4]",
-            "the width is “5.5”; width and height must both be whole numbers from 1, or neither",
+            "the width is “5.5”; give both width and height as whole numbers from 1, or neither",
         ),
-        ("images[5]", "id must be a whole number or a text; there is none"),
+        ("images[5]", "id must be a whole number or a text, but it is missing"),
         (
             "images[6]",
-            "“a/6.jpg” is no safe file name: it must start with a letter or digit and hold only "
-            "letters, digits, dots, hyphens and underscores",
+            "“a/6.jpg” is not a safe file name: it must start with a letter or digit and "
+            "contain only letters, digits, dots, hyphens and underscores",
         ),
         ("annotations[9]", "the caption is empty"),
-        ("images[7]", "image 7 has no caption that can be used"),
-        ("images[8]", "id must be a whole number or a text; there is none"),
+        ("images[7]", "image 7 has no usable caption"),
+        ("images[8]", "id must be a whole number or a text, but it is missing"),
         ("annotations[2]", "there is no image with id 99"),
     ]
 

@@ -36,19 +36,19 @@ def test_token_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("1.jpg#1 A man", "there is no tab"),
-        ("1.jpg\tA man", "“1.jpg” is no file name with # and a number"),
-        ("1.jpg#x\tA man", "“1.jpg#x” is no file name with # and a number"),
+        ("1.jpg#1 A man", "the tab is missing"),
+        ("1.jpg\tA man", "“1.jpg” is not a file name with # and a number"),
+        ("1.jpg#x\tA man", "“1.jpg#x” is not a file name with # and a number"),
         ("1.jpg#1\t  ", "the caption is empty"),
-        ("1.jpg#0\tAgain", "image 1 has a caption #0 already"),
-        ("0.jpg#1\tBack", "image 0 comes back: it began at line 1"),
-        ("1.png#1\tOther file", "image 1 is called 1.png here and 1.jpg before"),
-        ("../1.jpg#1\tA man", "“../1.jpg” is no safe file name"),
-        (".hidden.jpg#1\tA man", "“.hidden.jpg” is no safe file name"),
-        ("#1\tA man", "there is no file name"),
+        ("1.jpg#0\tAgain", "image 1 already has a caption #0"),
+        ("0.jpg#1\tBack", "image 0 was listed already, from line 1 on"),
+        ("1.png#1\tOther file", "image 1 is called 1.png here but 1.jpg before"),
+        ("../1.jpg#1\tA man", "“../1.jpg” is not a safe file name"),
+        (".hidden.jpg#1\tA man", "“.hidden.jpg” is not a safe file name"),
+        ("#1\tA man", "the file name is missing"),
         ("a" * 201 + "#1\tA man", "has 201 characters; at most 200"),
-        ("1.jpg#1\tA\x07man", "the caption holds the control character U+0007"),
-        ("1.jpg#1\tA\x00man", "the caption holds the control character U+0000"),
+        ("1.jpg#1\tA\x07man", "the caption contains the control character U+0007"),
+        ("1.jpg#1\tA\x00man", "the caption contains the control character U+0000"),
         ("1.jpg#1\t" + "a " * 2001, "the caption has 2,001 tokens; at most 2,000"),
         ("1.jpg#1\t" + "a" * 40_001, "the caption has 40,001 characters; at most 40,000"),
     ],
@@ -77,7 +77,7 @@ def test_most_captions(tmp_path: Path, count: int, good: bool) -> None:
     images, problems = read(write(tmp_path, "0.jpg#0\tA\n" + lines + "2.jpg#0\tB\n"), "flickr30k")
     assert [image.name for image in images] == (["0", "1", "2"] if good else ["0", "2"])
     assert problems == (
-        [] if good else [("line 2", f"image 1 has {count} captions; at most 100 are possible")]
+        [] if good else [("line 2", f"image 1 has {count} captions; at most 100 are allowed")]
     )
 
 
@@ -106,7 +106,7 @@ def test_every_token_line_is_a_caption_or_a_problem(tmp_path: Path, lines: list[
     if not any(line.removeprefix("\ufeff").strip() for line in lines):
         assert (images, problems) == (
             [],
-            [("", "no image was found, reading it as format flickr30k")],
+            [("", "no images were found; is flickr30k the right format?")],
         )
         return
     bad = {int(place.removeprefix("line ")) for place, _ in problems}
@@ -146,18 +146,18 @@ def test_csv_with_tabs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ("1.jpg,A man, sitting,,,", "the row has 6 fields and the header 5"),
-        ("1.jpg", "the row has 1 fields and the header 5"),
+        ("1.jpg,A man, sitting,,,", "the row has 6 fields and the header has 5"),
+        ("1.jpg", "the row has 1 fields and the header has 5"),
         ("1.jpg,,,,", "the caption is empty"),
-        (",A man,,,", "there is no file name"),
-        ("a/1.jpg,A man,,,", "“a/1.jpg” is no safe file name"),
-        ("1.jpg,A man,dev,,", "“dev” is no split; they are train, val, test"),
-        ("1.jpg,A man,test,,", "image 1 is in the split test here and val before"),
+        (",A man,,,", "the file name is missing"),
+        ("a/1.jpg,A man,,,", "“a/1.jpg” is not a safe file name"),
+        ("1.jpg,A man,dev,,", "“dev” is not a split; use one of: train, val, test"),
+        ("1.jpg,A man,test,,", "image 1 is in the split test here but val before"),
         ("1.jpg,A man,,9,", "the height is missing"),
         ("1.jpg,A man,,9,-1", "the height is “-1”"),
         ("1.jpg,A man,,0,1", "the width is “0”"),
-        ("1.jpg,A man,,9,9", "image 1 is 9 × 9 here and 5 × 6 before"),
-        ("0.jpg,Back,,,", "image 0 comes back: it began at line 2"),
+        ("1.jpg,A man,,9,9", "image 1 is 9 × 9 here but 5 × 6 before"),
+        ("0.jpg,Back,,,", "image 0 was listed already, from line 2 on"),
         ('1.jpg,"A "man",,,', "there is text after a closing quote"),
         ("1.jpg,A\rman,,,", "there is a carriage return inside a field without quotes"),
         ("1.jpg," + "a" * 140_000 + ",,,", "is far too long"),
@@ -184,7 +184,7 @@ def test_csv_quote_that_is_never_closed(tmp_path: Path) -> None:
     images, problems = read(path, "csv")
     assert texts(images[0]) == ["One"]
     assert problems == [
-        ("line 3", "a quoted field is never closed, or is far too long, up to line 4")
+        ("line 3", "a quoted field is never closed or is far too long, up to line 4")
     ]
 
 

@@ -263,7 +263,7 @@ def test_find_picture(photos: Path, filename: str, found: str) -> None:
     ["../outside.jpg", "..\\outside.jpg", "inner/6.jpg", "/1.jpg", "..", ".", "", "1.jpg\0"],
 )
 def test_a_name_never_leads_out_of_the_folder(photos: Path, filename: str) -> None:
-    with pytest.raises(PictureError, match="is no name of a file in"):
+    with pytest.raises(PictureError, match="is not the name of a file in"):
         find_picture(photos, filename)
 
 

@@ -56,7 +56,7 @@ def test_a_hit_holds_fewer_judgments_than_questions() -> None:
     assert hits_for(Stage.DRAWING, 1, SETTINGS, newcomers=4) == 1
     every = replace(SETTINGS, crowd=CrowdSettings(check_share=1.0))
     assert hits_for(Stage.LINKS, 0, every) == 0
-    with pytest.raises(ValueError, match="no links question is a real one"):
+    with pytest.raises(ValueError, match="no links question is real"):
         hits_for(Stage.LINKS, 1, every)
 
 

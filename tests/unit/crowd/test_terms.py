@@ -110,9 +110,12 @@ def test_the_test_says_what_it_pays_what_the_work_pays_and_how_often_it_can_be_t
         return text
 
     paid = said(price_cents=dict.fromkeys(Stage, 26), test_price_cents=5, test_tries=1)
-    assert "HITs of this kind, which pay $0.26 each. The test pays $0.05, passed or not." in paid
+    assert (
+        "HITs of this kind, which pay $0.26 each. The test pays $0.05, whether or not you pass."
+        in paid
+    )
     assert "You can take it once." in paid
     free = said(price_cents=dict.fromkeys(Stage, 0), test_price_cents=0, test_tries=2)
     assert "HITs of this kind, which are voluntary. The test itself pays nothing." in free
     assert "You can take it up to 2 times." in free
-    assert "Answer 70% of them right" in free
+    assert "Answer 70% of them correctly" in free

@@ -12,6 +12,7 @@ from annotation.pipeline.corpus.corpus_image import Problem
 from annotation.pipeline.corpus.importers import CorpusError
 from annotation.pipeline.geometry import Rect
 from annotation.pipeline.gold.files import (
+    LARGEST_FILE,
     GoldLine,
     GoldLineError,
     WrittenGold,
@@ -91,17 +92,17 @@ def test_verification_shows_every_caption(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "line 1: this is no JSON: each line is one {…}"),
+        ("{", "line 1: this is not valid JSON; write one question per line, each as {…}"),
         (LINKS.replace("links", "lynx"), "line 1: `stage`: 'lynx' is none of the choices"),
         (LINKS.replace('"answer": "yes", ', ""), "line 1: `answer` is missing"),
         (LINKS.replace('"answer"', '"reply"'), "there is no field `reply`; there are: `stage`"),
         (QUALITY.replace("[1, 1, 390, 290]", "[1, 1]"), "line 1: `candidate` must be a list of 4"),
         (QUALITY.replace('"a man"', "7"), "line 1: `captions`, entry 1, `phrases`, entry 1 must"),
-        ("", "there is no question in it"),
+        ("", "the file contains no questions"),
         (f"{LINKS}\n{{}}", "line 2: `stage` is missing"),
         ("stage,image,answer,phrases\nlinks,park,yes", "line 2: the row has 3 fields"),
         ("stage,image,answer,phrases\nlinks,park,yes,two dogs", "line 2: `phrases`: 'two dogs'"),
-        (CSV.replace("1 1 390 290", "1 1 390"), "line 3: '1 1 390' is no box"),
+        (CSV.replace("1 1 390 290", "1 1 390"), "line 3: '1 1 390' is not a box"),
         (CSV.replace("quality,park", "lynx,park"), "line 3: `stage`: 'lynx' is none of"),
         (CSV + 'links,"park', "line 5: a quoted field is never closed"),
     ],
@@ -115,9 +116,12 @@ def test_bad_lines_are_named(tmp_path: Path, text: str, why: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (f"[{LINKS}]", "line 1: this is a list; write one question a line"),
+        (f"[{LINKS}]", "line 1: this is a JSON list; write one question per line"),
         ("stage,image,phrases\n", "the header has no column answer; the columns are stage,"),
-        ("stage,image,answer,phrases,why\n", "the header has a column 'why'; the columns are"),
+        (
+            "stage,image,answer,phrases,why\n",
+            "the header has an unknown column 'why'; the columns are",
+        ),
         ("stage,image,answer,phrases,image\n", "the header has the column image twice"),
     ],
 )
@@ -138,16 +142,16 @@ def test_no_file_and_no_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (("two dogs", "two cats"), "caption 1 does not say 'two cats'"),
-        (("two dogs", " "), "a phrase of caption 1 has no words"),
-        (('"number": 2', '"number": 9'), "the image has no caption 9; it has: 1, 2, 3, 4"),
+        (("two dogs", "two cats"), "caption 1 does not contain 'two cats'"),
+        (("two dogs", " "), "a phrase of caption 1 is blank"),
+        (('"number": 2', '"number": 9'), "the image has no caption 9; its captions are 1, 2, 3, 4"),
         (('"number": 2', '"number": 1'), "a caption is listed twice"),
-        (('"two dogs"', "[8, 99]"), "tokens 8 to 99 are not in caption 1"),
-        (('"two dogs"', "[8, 9]"), "'dogs' is no mention of caption 1, and workers would see"),
+        (('"two dogs"', "[8, 99]"), "tokens 8 to 99 are outside caption 1"),
+        (('"two dogs"', "[8, 9]"), "'dogs' is not a mention of caption 1, so workers could spot"),
         (('"two dogs"', '"dogs"'), "; its mentions are: 'A man', 'a red ball', 'two dogs'"),
-        (('"two dogs"', "[7, 9], [8, 9]"), "tokens [8, 9] of caption 1 are marked already"),
-        (('"two dogs"', '"two dogs", "a man"'), "links marks 2 phrases, not 3"),
-        (('"yes"', '"perhaps"'), "the answer 'perhaps' is none of links; there are: yes, no"),
+        (('"two dogs"', "[7, 9], [8, 9]"), "tokens [8, 9] of caption 1 are already marked"),
+        (('"two dogs"', '"two dogs", "a man"'), "links needs 2 marked phrases, not 3"),
+        (('"yes"', '"perhaps"'), "'perhaps' is not an answer of links; use one of: yes, no"),
         (('"links"', '"drawing"'), "Box Drawing has no gold questions"),
     ],
 )
@@ -211,3 +215,14 @@ def test_any_two_spans_read_back(tokens: list[str], data: st.DataObject) -> None
 
 def _read(line: str) -> WrittenGold:
     return msgspec.json.decode(line, type=WrittenGold)
+
+
+def test_a_file_may_be_exactly_as_large_as_the_limit(tmp_path: Path) -> None:
+    blank = " " * (2**20 - 1) + "\n"
+    padding = (LARGEST_FILE - 2**20) // len(blank) * blank
+    text = f"{LINKS}\n{padding}"
+    text += " " * (LARGEST_FILE - len(text))
+    [line] = good(tmp_path, text)
+    assert line.image == "park"
+    with pytest.raises(CorpusError, match="the file is larger than 16 MB; import it in parts"):
+        good(tmp_path, text + "\n")

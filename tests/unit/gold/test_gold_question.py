@@ -391,18 +391,20 @@ def test_what_is_no_gold_question() -> None:
     links = made(Stage.LINKS)[0]
     cases = {
         "Box Drawing has no": replace(links, stage=Stage.DRAWING),
-        "the answer 'good' is none of links": replace(links, answer="good"),
+        "'good' is not an answer of links": replace(links, answer="good"),
         "the image has no caption 9": replace(links, shown=replace(links.shown, captions=(9, 1))),
-        "links marks 2 phrases, not 1": replace(
+        "links needs 2 marked phrases, not 1": replace(
             links, shown=replace(links.shown, marks=links.shown.marks[:1])
         ),
         "links shows no boxes": replace(links, shown=replace(links.shown, boxes=(BALL,))),
         "is not shown": replace(links, shown=replace(links.shown, captions=())),
-        "Box Quality asks about one": replace(links, shown=replace(links.shown, candidate=BALL)),
-        "tokens 0 to 99 are not in caption 1": replace(
+        "Box Quality needs one blue box": replace(
+            links, shown=replace(links.shown, candidate=BALL)
+        ),
+        "tokens 0 to 99 are outside caption 1": replace(
             links, shown=Shown(captions=(1,), marks=(Mark(0, 1, 0, 99, 1),) * 2)
         ),
-        "is no mention of caption 1, and workers would see that": replace(
+        "is not a mention of caption 1, so workers could spot": replace(
             links, shown=Shown(captions=(1,), marks=(Mark(0, 1, 0, 1, 1),) * 2)
         ),
         "no mention 99": replace(

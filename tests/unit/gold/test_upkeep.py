@@ -205,10 +205,10 @@ def test_a_release_of_the_same_image_in_other_phrases() -> None:
 @pytest.mark.parametrize(
     ("state", "why"),
     [
-        (replace(park_state(), width=500), "it is 400×300 here and 500×300 in the campaign"),
+        (replace(park_state(), width=500), "it is 400×300 here but 500×300 in the campaign"),
         (
             replace(park_state(), captions=park_state().captions[:3]),
-            "its caption 4 is another one in the campaign",
+            "its caption 4 differs from the campaign's",
         ),
     ],
 )

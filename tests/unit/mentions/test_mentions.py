@@ -27,7 +27,7 @@ from annotation.pipeline.mentions.mention import (
     mention_text,
     to_brackets,
 )
-from annotation.pipeline.mentions.training import score, train
+from annotation.pipeline.mentions.training import MentionScore, score, train
 from annotation.pipeline.mentions.type_training import TypeCounts
 from annotation.pipeline.release.folder import Phrase, Sentence
 
@@ -277,3 +277,17 @@ def test_the_score_counts_spans_and_types() -> None:
     assert (result.gold, result.found, result.right) == (3, 2, 2)
     assert (result.precision, result.recall, result.f1) == (1.0, 2 / 3, 0.8)
     assert (result.types_right, result.visual_gold, result.visual_types_right) == (1, 2, 1)
+
+
+def test_the_scores_of_nothing_are_zero() -> None:
+    nothing = MentionScore(0, 0, 0, 0, 0, 0)
+    assert (nothing.precision, nothing.recall, nothing.f1) == (0.0, 0.0, 0.0)
+    assert (nothing.type_share, nothing.visual_type_share) == (0.0, 0.0)
+
+
+def test_each_score_divides_by_its_own_count() -> None:
+    some = MentionScore(
+        gold=8, found=5, right=4, types_right=6, visual_gold=4, visual_types_right=3
+    )
+    assert (some.precision, some.recall, some.f1) == (4 / 5, 4 / 8, 8 / 13)
+    assert (some.type_share, some.visual_type_share) == (6 / 8, 3 / 4)

@@ -58,17 +58,17 @@ def test_numbers_go_on_after_those_of_the_import() -> None:
 def test_only_an_image_without_facts_accepts_an_import() -> None:
     session = one_man()
     session.say("drawing/1/1", "box")
-    with pytest.raises(FactRefusedError, match="only before anything else is known"):
+    with pytest.raises(FactRefusedError, match="only into an image without judgments or decisions"):
         session.apply(AcceptedImport(chains=(ImportedChain((1,)),), boxes=()))
 
 
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        (AcceptedImport(chains=(ImportedChain((1,)),), boxes=()), "look at [2, 3]"),
+        (AcceptedImport(chains=(ImportedChain((1,)),), boxes=()), "check mentions [2, 3]"),
         (
             AcceptedImport(chains=(ImportedChain((1, 2, 3, 4)),), boxes=()),
-            "each visual mention needs exactly one chain: look at [4]",
+            "each visual mention needs exactly one chain; check mentions [4]",
         ),
         (
             AcceptedImport(chains=(ImportedChain((1, 2, 3)), ImportedChain((3,))), boxes=()),
@@ -82,11 +82,11 @@ def test_only_an_image_without_facts_accepts_an_import() -> None:
         ),
         (
             AcceptedImport(chains=(ImportedChain((1, 2, 3)),), boxes=(ImportedBox((2,), RECT),)),
-            "a box names chains (2,), which are not all there",
+            "a box names chains (2,), but not all of them exist",
         ),
         (
             AcceptedImport(chains=(ImportedChain((1, 2, 3)),), boxes=(ImportedBox((), RECT),)),
-            "a box names chains (), which are not all there",
+            "a box names chains (), but not all of them exist",
         ),
         (
             AcceptedImport(chains=(ImportedChain((1, 2, 3)),), boxes=(), unrelated=(3,)),

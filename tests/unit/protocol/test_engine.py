@@ -48,7 +48,7 @@ def test_an_answer_must_be_one_of_its_stage(stage: Stage) -> None:
     with pytest.raises(FactRefusedError) as refusal:
         session.apply(Judgment(1, question, "perhaps"))
     assert str(refusal.value) == (
-        f"'perhaps' is no answer to {question.key}; it takes {', '.join(spec_of(stage).answers)}"
+        f"'perhaps' is not an answer to {question.key}; use {', '.join(spec_of(stage).answers)}"
     )
 
 

@@ -36,21 +36,41 @@ from tests.unit.review.test_decisions import linking, three_chains, verifying
     ("session", "decision", "why"),
     [
         (one_man(), FixSpan(9, 2, 0, 1), "there is no mention 2 in this image"),
-        (one_man(), FixSpan(9, 1, 1, 1), "tokens 1 to 1 are not in caption 1, which has 3"),
-        (one_man(), FixSpan(9, 1, 0, 4), "tokens 0 to 4 are not in caption 1, which has 3"),
-        (one_man(), FixSpan(9, 1, -1, 2), "tokens -1 to 2 are not in caption 1, which has 3"),
+        (one_man(), FixSpan(9, 1, 1, 1), "tokens 1 to 1 are outside caption 1, which has 3 tokens"),
+        (one_man(), FixSpan(9, 1, 0, 4), "tokens 0 to 4 are outside caption 1, which has 3 tokens"),
+        (
+            one_man(),
+            FixSpan(9, 1, -1, 2),
+            "tokens -1 to 2 are outside caption 1, which has 3 tokens",
+        ),
         (linking(), FixSpan(9, 1, 0, 4), "the span would overlap mention 2"),
         (one_man(), Retype(9, 2, ("people",)), "there is no mention 2 in this image"),
-        (one_man(), Retype(9, 1, ()), "nothing is no type"),
-        (one_man(), Retype(9, 1, ("cat",)), "cat is no type"),
-        (one_man(), Retype(9, 1, ("people", "people")), "people/people is no type"),
-        (one_man(), Retype(9, 1, ("people", "notvisual")), "people/notvisual is no type"),
+        (one_man(), Retype(9, 1, ()), "nothing is not a valid choice of types"),
+        (one_man(), Retype(9, 1, ("cat",)), "cat is not a valid choice of types"),
+        (
+            one_man(),
+            Retype(9, 1, ("people", "people")),
+            "people/people is not a valid choice of types",
+        ),
+        (
+            one_man(),
+            Retype(9, 1, ("people", "notvisual")),
+            "people/notvisual is not a valid choice of types",
+        ),
         (one_man(), Split(9, 2, (1,)), "there is no chain 2 in this image"),
-        (one_man(), Split(9, 1, (1,)), "a split takes some of the mentions (1,) of chain 1"),
-        (three_chains(), Split(9, 1, ()), "a split takes some of the mentions (1, 3)"),
-        (three_chains(), Split(9, 1, (2,)), "a split takes some of the mentions (1, 3)"),
-        (three_chains(), Split(9, 1, (3,), (2,)), "chain 1 has no such boxes: (2,)"),
-        (one_man(), Join(9, (1, 1)), "a join takes at least two chains"),
+        (one_man(), Split(9, 1, (1,)), "of the mentions of chain 1 to split off; it has 1"),
+        (
+            three_chains(),
+            Split(9, 1, ()),
+            "choose some, but not all, of the mentions of chain 1 to split off; it has 1, 3",
+        ),
+        (
+            three_chains(),
+            Split(9, 1, (2,)),
+            "choose some, but not all, of the mentions of chain 1 to split off; it has 1, 3",
+        ),
+        (three_chains(), Split(9, 1, (3,), (2,)), "chain 1 does not have these boxes: 2"),
+        (one_man(), Join(9, (1, 1)), "choose at least two chains to join"),
         (one_man(), Join(9, (1, 2)), "there is no chain 2 in this image"),
         (one_man(), BoxAdd(9, 2, RECT), "there is no chain 2 in this image"),
         (linking(), BoxAdd(9, 1, RECT), "chain 1 is still being linked or verified"),
@@ -59,13 +79,13 @@ from tests.unit.review.test_decisions import linking, three_chains, verifying
         (one_man(), BoxAdjust(9, 1, RECT), "there is no box 1 in this image"),
         (boxed_man(), BoxAdjust(9, 1, Rect(0, 1, 5, 5)), "lies outside the 100×80 image"),
         (one_man(), BoxDelete(9, 1), "there is no box 1 in this image"),
-        (one_man(), NoBox(9, 1, False, False), "say whether it is a scene"),
+        (one_man(), NoBox(9, 1, False, False), "choose whether the chain is a scene"),
         (one_man(), NoBox(9, 2, True, False), "there is no chain 2 in this image"),
         (verifying(), NoBox(9, 1, True, False), "chain 1 is still being linked or verified"),
         (one_man(), CaptionUnrelated(9, 2, True), "there is no caption 2 in this image"),
         (one_man(), CaptionUnrelated(9, 0, True), "there is no caption 0 in this image"),
         (one_man(), SendTo(9, 2, Target.LINKS), "there is no chain 2 in this image"),
-        (one_man(), SendTo(9, 1, Target.VERIFICATION), "chain 1 has one mention"),
+        (one_man(), SendTo(9, 1, Target.VERIFICATION), "chain 1 has only one mention"),
         (boxed_man(), SendTo(9, 1, Target.REQUIREMENT), "chain 1 has boxes; delete them first"),
         (one_man(), SendTo(9, 1, Target.COVERAGE), "chain 1 has no box; draw one"),
         (one_man(), SendTo(9, 1, Target.COMPLETE), "chain 1 has no box; draw one"),
@@ -98,7 +118,7 @@ def test_a_chain_without_mentions_can_only_go_to_review() -> None:
             chains=(ImportedChain((1,)), ImportedChain(())), boxes=(ImportedBox((1, 2), RECT),)
         )
     )
-    with pytest.raises(FactRefusedError, match="chain 2 has no mention to show to a worker"):
+    with pytest.raises(FactRefusedError, match="chain 2 has no mention to show workers"):
         session.apply(SendTo(REVIEWER, 2, Target.COVERAGE))
     session.apply(SendTo(REVIEWER, 2, Target.REVIEW))
     assert session.chain(2).phase is Phase.REVIEW

@@ -102,7 +102,7 @@ def test_undo_is_refused_when_the_chain_has_changed_since() -> None:
     session = three_chains()
     number = session.apply(SendTo(REVIEWER, 1, Target.COVERAGE))
     session.say("coverage/1/3", "yes")
-    with pytest.raises(FactRefusedError, match="chain 1 has changed since; it cannot be undone"):
+    with pytest.raises(FactRefusedError, match="cannot be undone: chain 1 has changed since"):
         session.undo(number)
 
 
@@ -110,7 +110,7 @@ def test_undo_is_refused_when_a_later_decision_has_changed_the_same() -> None:
     session = finished_man()
     first = session.apply(BoxAdjust(REVIEWER, 1, OTHER_RECT))
     second = session.apply(BoxAdjust(REVIEWER, 1, Rect(1, 1, 5, 5)))
-    with pytest.raises(FactRefusedError, match="box 1 has changed since; it cannot be undone"):
+    with pytest.raises(FactRefusedError, match="cannot be undone: box 1 has changed since"):
         session.undo(first)
     session.undo(second)
     session.undo(first)
@@ -121,7 +121,7 @@ def test_undo_is_refused_when_a_pair_was_answered_since() -> None:
     session = three_chains()
     number = session.apply(SendTo(REVIEWER, 1, Target.LINKS))
     session.say(session.open[0], "no")
-    with pytest.raises(FactRefusedError, match="has changed since; it cannot be undone"):
+    with pytest.raises(FactRefusedError, match="cannot be undone: link 3-1-2 has changed since"):
         session.undo(number)
 
 
@@ -134,7 +134,7 @@ def test_undo_is_refused_when_the_mention_has_found_another_chain_since() -> Non
     while any(key.startswith("links") for key in session.open):
         session.say(next(key for key in session.open if key.startswith("links")), "no")
     assert session.partition == [(1,), (2,), (3,)]
-    with pytest.raises(FactRefusedError, match="mention 3 has changed since; it cannot be undone"):
+    with pytest.raises(FactRefusedError, match="cannot be undone: mention 3 has changed since"):
         session.undo(number)
 
 
@@ -144,7 +144,7 @@ def test_undo_is_refused_when_a_mention_that_would_vanish_has_a_chain_since() ->
     session.say("links/2-1/1", "no")
     session.say("links/3-1/1", "no")
     session.say("links/3-2/1", "no")
-    with pytest.raises(FactRefusedError, match="mention 3 has changed since; it cannot be undone"):
+    with pytest.raises(FactRefusedError, match="cannot be undone: mention 3 has changed since"):
         session.undo(number)
 
 
@@ -154,7 +154,7 @@ def test_only_a_decision_that_stands_can_be_undone() -> None:
     undone = session.undo(number)
     for fact in (1, 99, number, undone):
         with pytest.raises(
-            FactRefusedError, match=f"fact {fact} is no review decision that could be undone"
+            FactRefusedError, match=f"fact {fact} is not a review decision, or is undone already"
         ):
             session.undo(fact)
 

@@ -386,7 +386,10 @@ def test_what_is_doubted_is_the_latest(pattern: str, since: DoubtSince) -> None:
         (CrowdSettings(trust_window=9), "`crowd.trust_window` must be at least 10, not 9"),
         (CrowdSettings(budget_cents=-1), "`crowd.budget_cents` must be at least 0, not -1"),
         (CrowdSettings(show_accuracy_every=0), "`crowd.show_accuracy_every` must be at least 1"),
-        (CrowdSettings(hits_ceiling={LINKS: 1}), "`crowd.hits_ceiling` lacks verification, req"),
+        (
+            CrowdSettings(hits_ceiling={LINKS: 1}),
+            "`crowd.hits_ceiling` has no value for verification, req",
+        ),
         (CrowdSettings(gold_needed=29), "`crowd.gold_needed` must be at least `crowd.probation"),
         (CrowdSettings(check_share=math.nan), "`crowd.check_share` must be a share from 0 to 1"),
     ],

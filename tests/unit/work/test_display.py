@@ -219,14 +219,18 @@ def test_every_answer_of_a_stage_is_one(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("stage", "fields", "words"),
     [
-        (Stage.LINKS, {"answer": "true"}, "'true' is no answer here; it takes yes or no"),
-        (Stage.REQUIREMENT, {"answer": ""}, "it takes box, scene or nobox"),
+        (Stage.LINKS, {"answer": "true"}, "'true' is not an answer here; use yes or no"),
+        (Stage.REQUIREMENT, {"answer": ""}, "use box, scene or nobox"),
         (Stage.DRAWING, {"answer": "box"}, "the box is missing"),
         (Stage.DRAWING, {"answer": "none", "rect": RECT, "way": "drag"}, "'none' takes no box"),
         (Stage.REQUIREMENT, {"answer": "box", "rect": RECT}, "'box' takes no box"),
-        (Stage.DRAWING, {"answer": "box", "rect": RECT}, "how the box was drawn"),
-        (Stage.DRAWING, {"answer": "none", "way": "drag"}, "a way of drawing but no box"),
-        (Stage.DRAWING, {"answer": "box", "rect": RECT, "way": "pen"}, "takes drag or extreme"),
+        (Stage.DRAWING, {"answer": "box", "rect": RECT}, "the way of drawing is missing"),
+        (
+            Stage.DRAWING,
+            {"answer": "none", "way": "drag"},
+            "a way of drawing was sent without a box",
+        ),
+        (Stage.DRAWING, {"answer": "box", "rect": RECT, "way": "pen"}, "use drag or extreme"),
         (
             Stage.DRAWING,
             {"answer": "box", "rect": Rect(0, 1, 5, 5), "way": "drag"},
@@ -239,7 +243,7 @@ def test_every_answer_of_a_stage_is_one(stage: Stage) -> None:
         ),
         (Stage.QUALITY, {"answer": "good", "reasons": ("not_tight",)}, "only a bad box"),
         (Stage.COVERAGE, {"answer": "no", "reasons": ("not_tight",)}, "only a bad box"),
-        (Stage.QUALITY, {"answer": "bad", "reasons": ("ugly",)}, "'ugly' is no reason"),
+        (Stage.QUALITY, {"answer": "bad", "reasons": ("ugly",)}, "'ugly' is not a reason"),
         (Stage.LINKS, {"answer": "yes", "cut_wrongly": (9,)}, "phrase 9 is not marked"),
         (Stage.LINKS, {"answer": "yes", "unrelated": (2,)}, "caption 2 is not shown"),
     ],
@@ -255,7 +259,7 @@ def test_what_makes_no_sense_is_said_in_words(
 def test_only_the_ways_that_are_offered() -> None:
     box: dict[str, Any] = {"answer": "box", "rect": RECT, "way": "drag"}
     assert problem(Stage.DRAWING, ways=("drag",), **box) is None
-    assert "it takes extreme" in str(problem(Stage.DRAWING, ways=("extreme",), **box))
+    assert "use extreme" in str(problem(Stage.DRAWING, ways=("extreme",), **box))
 
 
 def test_a_bad_box_may_have_reasons() -> None:

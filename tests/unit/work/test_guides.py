@@ -160,11 +160,11 @@ def test_without_a_default_nothing_may_be_left_out() -> None:
             "`guidelines`, entry 2 must be text, not true or false",
         ),
         ("guidelines = []", "`guidelines` is empty"),
-        ('guidelines = ["x", ""]', "`guidelines` has a line without words"),
-        ('title = " "', "`title` has no words"),
+        ('guidelines = ["x", ""]', "`guidelines` has a blank line"),
+        ('title = " "', "`title` is blank"),
         (
             'question = "Is {it}?"',
-            "`question` may have {phrase} in it, for the phrase, and no other braces",
+            "`question` may use braces only in {phrase}, which stands for the phrase",
         ),
         ("examples = 3", "`examples` must be a list, not a whole number"),
         ("test = [3]", "`test`, entry 1 must be a table, not a whole number"),
@@ -178,11 +178,11 @@ def test_a_text_that_is_wrong(source: str, said: str) -> None:
     ("written", "instead", "said"),
     [
         ('why = "There is only one."', "", "`why` is missing"),
-        ("There is only one.", "", "`why` has no words"),
+        ("There is only one.", "", "`why` is blank"),
         (
             '"yes"',
             '"true"',
-            "the answer 'true' is none of this stage; there are: yes, no",
+            "'true' is not an answer of this stage; use one of: yes, no",
         ),
         (
             "why",
@@ -204,14 +204,14 @@ def test_a_text_that_is_wrong(source: str, said: str) -> None:
         (
             '["the pet"]',
             "[]",
-            "it takes two captions with one phrase each; here are 2 captions and 1 phrase",
+            "this stage needs two captions with one phrase each; found 2 captions and 1 phrase",
         ),
         (
             '["the pet"]',
             '["the pet", "cat"]',
-            "it takes two captions with one phrase each; here are 2 captions and 3 phrases",
+            "this stage needs two captions with one phrase each; found 2 captions and 3 phrases",
         ),
-        ('["the pet"]', '[" "]', "a phrase of caption 2 has no words"),
+        ('["the pet"]', '[" "]', "a phrase of caption 2 is blank"),
         ("why", "boxes = [[1, 1, 2, 2]]\nwhy", "this stage shows no boxes: leave `boxes` out"),
         (
             "why",
@@ -250,7 +250,7 @@ def test_every_problem_is_told_at_once() -> None:
     bad = LINKS.replace('"yes"', '"maybe"')
     source = 'title = ""\n' + bad + LINKS + bad.replace("examples", "test").replace("why", "how")
     assert [line.split(": ")[:2] for line in problems(source, Stage.LINKS)] == [
-        ["links.toml", "`title` has no words"],
+        ["links.toml", "`title` is blank"],
         ["links.toml", "example 1"],
         ["links.toml", "test question 1"],
     ]
@@ -267,22 +267,23 @@ def test_more_lessons_than_a_sitting_holds() -> None:
         (
             Stage.VERIFICATION,
             LINKS.replace('["the pet"]', "[]").replace('"yes"', '"true"'),
-            "example 1: it takes at least two phrases; here are 2 captions and 1 phrase",
+            "example 1: this stage needs at least two phrases; found 2 captions and 1 phrase",
         ),
         (
             Stage.COVERAGE,
             LINKS,
-            "example 1: it takes one caption with one phrase; here are 2 captions and 2 phrases",
+            "example 1: this stage needs one caption with one phrase; "
+            "found 2 captions and 2 phrases",
         ),
         (
             Stage.QUALITY,
             QUALITY.replace("candidate = [2, 3, 40, 30]", ""),
-            "test question 1: `candidate`, the blue box, is missing",
+            "test question 1: `candidate` is missing: give the blue box",
         ),
         (
             Stage.DRAWING,
             DRAWING.replace("expected = [[2, 3, 40, 30]]", ""),
-            "test question 1: `expected`, the boxes that would be right, is missing",
+            "test question 1: `expected` is missing: list the boxes that would be right",
         ),
         (
             Stage.DRAWING,
@@ -306,7 +307,7 @@ def test_a_consent_text() -> None:
     assert (consent.title, consent.paragraphs) == ("Before", ("One.", "Two."))
     for source, said in {
         'title = "x"': "`paragraphs` is missing",
-        'title = ""\nparagraphs = []': "`title` has no words\nconsent.toml: `paragraphs` is empty",
+        'title = ""\nparagraphs = []': "`title` is blank\nconsent.toml: `paragraphs` is empty",
         'title = "x"\nparagraphs = ["x"]\nwhy = 1': "there is no field `why`; there are: `title`, "
         "`paragraphs`",
         "title": "not TOML: Expected '=' after a key in a key/value pair (at end of document)",
@@ -333,7 +334,9 @@ def test_case_matters_only_where_it_can() -> None:
 def test_a_phrase_twice_marks_two_places() -> None:
     twice = lesson({1: ("cat", "cat")})
     assert marked(twice, Stage.VERIFICATION) == [(1, 1, 2, 1), (1, 4, 5, 2)]
-    with pytest.raises(GuideError, match="does not say 'cat', or only in words that are marked"):
+    with pytest.raises(
+        GuideError, match="does not contain 'cat', or only in words that are already"
+    ):
         marked(lesson({1: ("cat", "cat", "cat")}), Stage.VERIFICATION)
 
 
@@ -361,9 +364,9 @@ def test_a_lesson_that_the_image_does_not_fit() -> None:
     with pytest.raises(GuideError) as refused:
         lesson_shown(asked, Stage.LINKS, CAPTIONS, 50, 40)
     assert refused.value.problems == (
-        "caption 1 of 'cat' does not say 'a dog', or only in words that are marked already; "
-        "it says 'A cat sees a cat .'",
-        "image 'cat' has no caption 3; it has: 1, 2, 4",
+        "caption 1 of 'cat' does not contain 'a dog', or only in words that are already marked; "
+        "it reads 'A cat sees a cat .'",
+        "image 'cat' has no caption 3; its captions are 1, 2, 4",
         "image 'cat': box 1,1–51,40 lies outside the 50×40 image",
         "image 'cat': box 0,1–5,5 lies outside the 50×40 image",
         "image 'cat': box 9,9–8,8 ends before it starts",

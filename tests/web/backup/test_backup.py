@@ -304,7 +304,7 @@ def refused(path: Path, why: str) -> None:
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.999])
 def test_refuses_a_truncated_file(copy: Path, media: Path, part: float) -> None:
     os.truncate(copy, int(copy.stat().st_size * part))
-    refused(copy, "is no backup, or is cut off or damaged")
+    refused(copy, "is not a backup, or it is incomplete or damaged")
     assert_untouched(media)
 
 
@@ -344,7 +344,10 @@ def test_a_byte_flipped_anywhere_is_found_or_does_no_harm(copy: Path) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("member", "why"),
-    [("tables/auth_user.jsonl", "auth_user.jsonl is missing"), (MANIFEST, "is no backup")],
+    [
+        ("tables/auth_user.jsonl", "auth_user.jsonl is missing"),
+        (MANIFEST, "is not a Chainbox backup"),
+    ],
 )
 def test_refuses_a_missing_member(copy: Path, media: Path, member: str, why: str) -> None:
     rewrite(copy, {member: None})
@@ -357,9 +360,9 @@ def test_refuses_a_missing_member(copy: Path, media: Path, member: str, why: str
 def test_refuses_another_checksum_and_other_members(copy: Path, media: Path) -> None:
     worker = "tables/annotation_worker.jsonl"
     rewrite(copy, {worker: members(copy)[worker].replace(b"worker 1", b"worker X")})
-    refused(copy, f"{worker} is not what was written")
+    refused(copy, f"{worker} does not match its checksum")
     rewrite(copy, {"../escaped": b"x"})
-    refused(copy, "holds files that its manifest does not name")
+    refused(copy, "contains files that its manifest does not list")
     assert_untouched(media)
 
 
@@ -370,7 +373,7 @@ def test_refuses_photos_that_lead_out_of_the_storage(copy: Path, media: Path, na
     photo = {"name": name, "size": 1, "sha256": "0" * 64}
     with_manifest(copy, photos=[photo])
     rewrite(copy, {f"photos/{name}": b"x"})
-    refused(copy, "is no name for a table or photo")
+    refused(copy, "is not a valid name for a table or photo")
     assert_untouched(media)
 
 
@@ -406,7 +409,7 @@ def test_refuses_a_database_with_rows(archive: Path, media: Path) -> None:
         # Fails at a table after many that went well, at the end, and in a row's shape.
         ("auth_user_groups", b"[1,77,1]\n", "is inconsistent"),
         ("auth_user_groups", b"[1,1,1]\n[1,1,1]\n", "auth_user_groups"),
-        ("auth_user_groups", b"[1,1]\n", "has other columns"),
+        ("auth_user_groups", b"[1,1]\n", "has the wrong number of columns"),
     ],
 )
 def test_nothing_stays_of_a_restore_that_fails(
@@ -456,7 +459,7 @@ def test_writing_refuses_what_is_there_and_reports_photos_that_are_not(
     file.write_text("mine")
     result = site.run("manage.py", "backup_write", str(file))
     assert result.returncode == 1
-    assert "is there already; --force overwrites it" in result.stderr
+    assert "already exists; use --force to overwrite it" in result.stderr
     assert file.read_text() == "mine"
 
     site.make()

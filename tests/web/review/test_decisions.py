@@ -134,7 +134,7 @@ def _with_box(value: object, box: object) -> object:
 def test_what_is_refused_is_said_in_plain_words(chief: Client, image: models.Image) -> None:
     path = chain_address(image)
     for data, words in (
-        ({"decision": "no_box"}, "say whether it is a scene, without a box, or both"),
+        ({"decision": "no_box"}, "choose whether the chain is a scene, has no box, or both"),
         ({"decision": "split", "mentions": ["1", "3"]}, "not all"),
         ({"decision": "box_add", **RECT, "xmax": "61"}, "lies outside the 60×40 image"),
         ({"decision": "fix_span", "mention": "1", "first": "1", "last": "5"}, "overlap mention 2"),

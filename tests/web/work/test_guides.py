@@ -124,9 +124,9 @@ def test_a_lesson_must_fit_the_campaigns_images(campaign: models.Campaign) -> No
         "quality, coverage, consent",
         "consent.toml: `title` is missing",
         "links.toml: test question 2: campaign 'rides' has no image 'third' with a photo",
-        "links.toml: test question 3: caption 1 of 'first' does not say 'a woman', or only in "
-        "words that are marked already; it says 'A man rides a horse .'",
-        "links.toml: test question 4: image 'first' has no caption 3; it has: 1, 2",
+        "links.toml: test question 3: caption 1 of 'first' does not contain 'a woman', or only in "
+        "words that are already marked; it reads 'A man rides a horse .'",
+        "links.toml: test question 4: image 'first' has no caption 3; its captions are 1, 2",
         "links.toml: test question 5: campaign 'rides' has no image 'fi\\x00rst' with a photo",
         "coverage.toml: example 1: image 'second': box 1,1–61,40 lies outside the 60×40 image",
     ]

@@ -192,7 +192,7 @@ def test_settings_are_changed(campaign: models.Campaign) -> None:
             "`drawing_way`: 'free' is none of the choices; there are: drag, extreme, choice, "
             "random",
         ),
-        ('questions_per_hit={"links": 5}', "`questions_per_hit` lacks verification, "),
+        ('questions_per_hit={"links": 5}', "`questions_per_hit` has no value for verification, "),
         ("questions_per_hit.links=101", "`questions_per_hit.links` must be at most 100, not 101"),
         (
             "minimum_performance.links=80",
@@ -206,7 +206,7 @@ def test_settings_are_changed(campaign: models.Campaign) -> None:
         ("crowd.check_share.links=1", "'crowd.check_share' has no part 'links'; it has none"),
         (
             "crowd.probation_items=61",
-            "`crowd.probation_limit` must be at least `crowd.probation_items`, 61, not 60",
+            "`crowd.probation_limit` must be at least `crowd.probation_items` (61), not 60",
         ),
     ],
 )

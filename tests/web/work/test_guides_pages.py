@@ -156,8 +156,8 @@ def test_problems_are_told_and_nothing_typed_is_lost(
 ) -> None:
     bad = LESSON.replace("a man", "<b>a woman</b>") + LESSON.replace('"yes"', '"maybe"')
     for source, said in {
-        bad: "Test question 2: the answer 'maybe' is none of this stage; there are: yes, no",
-        bad.replace("maybe", "no"): "Test question 1: caption 1 of 'first' does not say "
+        bad: "Test question 2: 'maybe' is not an answer of this stage; use one of: yes, no",
+        bad.replace("maybe", "no"): "Test question 1: caption 1 of 'first' does not contain "
         "'<b>a woman</b>', or only",
     }.items():
         response = editor.post(address(campaign, "links"), {"source": source, "seen": "0"})

@@ -206,11 +206,11 @@ def test_forged_and_expired_tickets(claim: Claim, name: str) -> None:
         ({"number": -1, "answer": None}, ">= 0"),
         ({"number": 1, "answer": YES, "extra": 1}, "extra"),
         ({"number": 1, "answer": YES | {"worker": "A2"}}, "worker"),
-        ({"number": 1, "answer": {"answer": "maybe"}}, "Question 1: 'maybe' is no answer here"),
+        ({"number": 1, "answer": {"answer": "maybe"}}, "Question 1: 'maybe' is not an answer here"),
         ({"number": 1, "answer": YES | {"rect": [1, 1, 5, 5]}}, "takes no box"),
         ({"number": 1, "answer": YES | {"rect": [1, 1, 5]}}, "cannot be read"),
         ({"number": 1, "answer": YES | {"rect": [1, 1, 5, 5.5]}}, "cannot be read"),
-        ({"number": 1, "answer": YES | {"way": "drag"}}, "no box"),
+        ({"number": 1, "answer": YES | {"way": "drag"}}, "without a box"),
         ({"number": 1, "answer": YES | {"way": "freehand"}}, "cannot be read"),
         ({"number": 1, "answer": YES | {"reasons": ["not_tight"]}}, "only a bad box"),
         ({"number": 1, "answer": YES | {"reasons": ["ugly"]}}, "cannot be read"),
@@ -331,7 +331,7 @@ def test_drawing_records_the_way_and_the_time(campaign: models.Campaign) -> None
     box = {"answer": "box", "rect": [1, 1, 60, 40], "way": "extreme", "milliseconds": 5000}
     for bad, words in [
         ({"answer": "box"}, "box is missing"),
-        (box | {"way": ""}, "how the box was drawn"),
+        (box | {"way": ""}, "the way of drawing is missing"),
         (box | {"rect": [0, 1, 60, 40]}, "outside the 60×40"),
         (box | {"rect": [9, 1, 8, 40]}, "ends before it starts"),
         ({"answer": "none", "rect": [1, 1, 2, 2]}, "takes no box"),

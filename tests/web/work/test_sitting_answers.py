@@ -126,7 +126,7 @@ def test_drafts_overwrite_and_can_be_taken_back(campaign: models.Campaign) -> No
     with pytest.raises(SittingRefusedError, match="no question 9") as refused:
         draft_save(claim=claim, number=9, answer=None)
     assert trouble(refused) is Trouble.NOT_FOUND
-    with pytest.raises(SittingRefusedError, match=r"Question 2: 'maybe' is no answer"):
+    with pytest.raises(SittingRefusedError, match=r"Question 2: 'maybe' is not an answer"):
         draft_save(claim=claim, number=2, answer=Answer(answer="maybe"))
 
 
@@ -141,7 +141,7 @@ def test_a_remark_is_kept_before_there_is_an_answer(campaign: models.Campaign) -
     assert (first.answer.answer, first.answer.comment) == ("", "blurred")
     assert first.answer.cut_wrongly == (mark.mention,)
     answers = all_answers(sitting)
-    with pytest.raises(SittingRefusedError, match="Question 1: '' is no answer here"):
+    with pytest.raises(SittingRefusedError, match="Question 1: '' is not an answer here"):
         sitting_finish(claim=claim, answers=answers | {1: remark})
     for wrong in (
         Answer(answer="", unrelated=(99,)),

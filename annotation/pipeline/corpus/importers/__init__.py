@@ -16,15 +16,15 @@ def read_corpus(
 ) -> Iterator[CorpusImage | Problem]:
     """Yield the images of the corpus at `path` and, in between, what is wrong with it.
 
-    A bad row is a problem of its own: the image keeps its other captions. With `with_annotation`
-    the images bring their chains and boxes, which only the format `entities` has. Raises
-    CorpusError, on the first step or later, where the file cannot be read at all.
+    A bad row is one problem: the image keeps its other captions. With `with_annotation` the
+    images bring their chains and boxes, which only the format `entities` has. Raises CorpusError,
+    on the first step or later, if the file cannot be read at all.
     """
     if format not in FORMATS:
-        raise CorpusError(f"there is no format “{format}”; the formats are {', '.join(FORMATS)}")
+        raise CorpusError(f"“{format}” is not a format; the formats are {', '.join(FORMATS)}")
     if with_annotation and format != "entities":
         raise CorpusError(
-            f"{path}: the format {format} has no chains and boxes, only the format entities has"
+            f"{path}: the format {format} has no chains and boxes; only the format entities does"
         )
     if format == "entities":
         items = mostly_good(entities.read(path, with_annotation=with_annotation))
@@ -33,7 +33,7 @@ def read_corpus(
     elif format == "karpathy":
         items = mostly_good(karpathy.read(path))
     elif format == "coco":
-        items = coco.read(path)  # it looks at annotations and images, each for themselves
+        items = coco.read(path)  # it applies `mostly_good` to annotations and to images
     else:
         items = mostly_good(captions_csv.read(path))
     return _never_nothing(path, format, items)
@@ -42,10 +42,10 @@ def read_corpus(
 def _never_nothing(
     path: Path, format: str, items: Iterator[CorpusImage | Problem]
 ) -> Iterator[CorpusImage | Problem]:
-    """Pass the items on; a corpus without any was most likely named wrongly, so that is said."""
+    """Pass the items on; report a corpus without any, as its path or format is likely wrong."""
     empty = True
     for item in items:
         empty = False
         yield item
     if empty:
-        yield Problem(str(path), "", f"no image was found, reading it as format {format}")
+        yield Problem(str(path), "", f"no images were found; is {format} the right format?")

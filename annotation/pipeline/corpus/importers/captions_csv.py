@@ -56,7 +56,7 @@ def _check_columns(path: Path, columns: list[str]) -> None:
     if missing:
         raise CorpusError(
             f"{path}, line 1: the header has no column {' and no column '.join(missing)}; "
-            "it must name image and caption, with commas or tabs between the names"
+            "name both image and caption, separated by commas or tabs"
         )
     for name in (*REQUIRED, *OPTIONAL):
         if columns.count(name) > 1:
@@ -66,8 +66,8 @@ def _check_columns(path: Path, columns: list[str]) -> None:
 def _row(line: int, columns: list[str], fields: list[str]) -> Row:
     if len(fields) != len(columns):
         raise BadItemError(
-            f"the row has {len(fields)} fields and the header {len(columns)}; a caption with a "
-            "comma or tab needs quotes"
+            f"the row has {len(fields)} fields and the header has {len(columns)}; put quotes "
+            "around a caption with a comma or tab"
         )
     row = dict(zip(columns, fields, strict=True))
     width, height = check_size(_number(row.get("width", "")), _number(row.get("height", "")))
@@ -82,6 +82,6 @@ def _row(line: int, columns: list[str], fields: list[str]) -> Row:
 
 
 def _number(text: str) -> int | str | None:
-    """Return the number, nothing for an empty field, or a text that is no number as it is."""
+    """Return the number, None for an empty field, or any other text unchanged."""
     text = text.strip()
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else text or None

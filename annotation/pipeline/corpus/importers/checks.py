@@ -1,4 +1,4 @@
-"""What every format's captions, names, sizes and splits must be."""
+"""Checks that the captions, names, sizes and splits of every format must pass."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -17,14 +17,14 @@ LONGEST_CAPTION = 40_000  # characters
 MOST_CAPTIONS = 100
 LONGEST_NAME = 200
 LARGEST_SIDE = 1_000_000
-# A file whose first thousand entries are bad, or nearly all of them, is something else.
+# If the first thousand entries are all or nearly all bad, it is not a file of this format.
 BAD_ENTRIES = 1000
 BAD_SHARE = 100
 
 T = TypeVar("T")
 
-# Tab and line ends are white space like any other; the rest of these no caption can mean, and a
-# database or an XML file cannot hold them.
+# Tabs and line ends count as white space. No caption needs the other control characters, and
+# databases and XML files cannot store them.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _NO_BRACKETS = str.maketrans(BRACKETS)
 
@@ -34,11 +34,11 @@ class CorpusError(ValueError):
 
 
 class BadItemError(ValueError):
-    """This row or item cannot be imported; the message says why, its reader knows where."""
+    """This row or item cannot be imported; the message says why, and the caller adds where."""
 
 
 def mostly_good(items: Iterable[T | Problem]) -> Iterator[T | Problem]:
-    """Pass the items on; CorpusError where next to all of them are bad: the rest is not read."""
+    """Pass the items on; stop with CorpusError if nearly all of them are bad."""
     good = bad = 0
     first: Problem | None = None
     for item in items:
@@ -51,13 +51,13 @@ def mostly_good(items: Iterable[T | Problem]) -> Iterator[T | Problem]:
         if first is not None and bad >= BAD_ENTRIES and bad > BAD_SHARE * good:
             share = "nearly all" if good else "all"
             raise CorpusError(
-                f"{first}\nThe first {bad:,} entries are {share} bad, so the rest was not read: is "
-                "this the right file, and the right format?"
+                f"{first}\nThe first {bad:,} entries are {share} bad, so the rest was not read. "
+                "Is this the right file and the right format?"
             )
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What a corpus says of an image beside its captions."""
+    """What a corpus gives for an image besides its captions."""
 
     name: str
     filename: str
@@ -69,57 +69,57 @@ class Head(msgspec.Struct, frozen=True):
 def check_filename(filename: object) -> str:
     """Return the file name if it and its stem are safe as names of files."""
     if not isinstance(filename, str) or not filename:
-        raise BadItemError("there is no file name")
+        raise BadItemError("the file name is missing")
     if len(filename) > LONGEST_NAME:
         raise BadItemError(
             f"the file name {shorten(filename)} has {len(filename)} characters; "
-            f"at most {LONGEST_NAME} are possible"
+            f"at most {LONGEST_NAME} are allowed"
         )
     try:
         check_image_id(filename)
         check_image_id(picture_stem(filename))
     except ReleaseError:
         raise BadItemError(
-            f"{shorten(filename)} is no safe file name: it must start with a letter or digit and "
-            "hold only letters, digits, dots, hyphens and underscores"
+            f"{shorten(filename)} is not a safe file name: it must start with a letter or digit "
+            "and contain only letters, digits, dots, hyphens and underscores"
         ) from None
     return filename
 
 
 def claim_name(filename: object, place: str, places: dict[str, str]) -> tuple[str, str]:
-    """Return the image's name and file name; `places` remembers where each name stood first."""
+    """Return the image's name and file name; `places` keeps where each name came first."""
     checked = check_filename(filename)
     name = picture_stem(checked)
     first = places.setdefault(name, place)
     if first != place:
-        raise BadItemError(f"image {name} is there already, at {first}")
+        raise BadItemError(f"image {name} is listed already, at {first}")
     return name, checked
 
 
 def check_split(split: object) -> str:
     if split is None or split == "":
         return ""
-    if split == "restval":  # the rest of COCO's val, which everybody trains on
+    if split == "restval":  # the rest of COCO's val, commonly used for training
         return "train"
     if not isinstance(split, str) or split not in SPLITS:
-        raise BadItemError(f"{shorten(str(split))} is no split; they are {', '.join(SPLITS)}")
+        raise BadItemError(f"{shorten(str(split))} is not a split; use one of: {', '.join(SPLITS)}")
     return split
 
 
 def check_size(width: object, height: object) -> tuple[int, int]:
-    """Return width and height, 0 × 0 where neither is given."""
+    """Return width and height, or 0 × 0 if neither is given."""
     if width is None and height is None:
         return 0, 0
     return _side("width", width), _side("height", height)
 
 
 def caption_tokens(text: object, *, tokenised: bool = False) -> tuple[str, ...]:
-    """Return the caption's tokens; one that is `tokenised` is split at white space only."""
+    """Return the caption's tokens; a `tokenised` one is split at white space only."""
     if not isinstance(text, str):
-        raise BadItemError("there is no caption text")
+        raise BadItemError("the caption text is missing")
     if len(text) > LONGEST_CAPTION:
         raise BadItemError(
-            f"the caption has {len(text):,} characters; at most {LONGEST_CAPTION:,} are possible"
+            f"the caption has {len(text):,} characters; at most {LONGEST_CAPTION:,} are allowed"
         )
     check_control(text)
     tokens = tuple(text.translate(_NO_BRACKETS).split()) if tokenised else tokenise(text)
@@ -129,7 +129,7 @@ def caption_tokens(text: object, *, tokenised: bool = False) -> tuple[str, ...]:
 
 def check_control(text: str) -> None:
     if found := _CONTROL.search(text):
-        raise BadItemError(f"the caption holds the control character U+{ord(found[0]):04X}")
+        raise BadItemError(f"the caption contains the control character U+{ord(found[0]):04X}")
 
 
 def check_tokens(tokens: tuple[str, ...]) -> None:
@@ -137,12 +137,12 @@ def check_tokens(tokens: tuple[str, ...]) -> None:
         raise BadItemError("the caption is empty")
     if len(tokens) > LARGEST_CAPTION:
         raise BadItemError(
-            f"the caption has {len(tokens):,} tokens; at most {LARGEST_CAPTION:,} are possible"
+            f"the caption has {len(tokens):,} tokens; at most {LARGEST_CAPTION:,} are allowed"
         )
 
 
 def too_many_captions(name: str, count: int) -> str:
-    return f"image {name} has {count:,} captions; at most {MOST_CAPTIONS} are possible"
+    return f"image {name} has {count:,} captions; at most {MOST_CAPTIONS} are allowed"
 
 
 def number_captions(captions: Iterable[tuple[str, ...]]) -> tuple[Caption, ...]:
@@ -152,7 +152,7 @@ def number_captions(captions: Iterable[tuple[str, ...]]) -> tuple[Caption, ...]:
 def image_or_problems(
     file: str, place: str, head: Head, texts: list[tuple[str, object]]
 ) -> Iterator[CorpusImage | Problem]:
-    """Yield what is wrong with the captions in `texts`, beside their places, then the image."""
+    """Yield the problems of the captions in `texts` with their places, then the image."""
     if len(texts) > MOST_CAPTIONS:
         yield Problem(file, place, too_many_captions(head.name, len(texts)))
         return
@@ -163,8 +163,8 @@ def image_or_problems(
         except BadItemError as error:
             yield Problem(file, caption_place, str(error))
     if not captions:
-        left = " that can be used" if texts else ""
-        yield Problem(file, place, f"image {head.name} has no caption{left}")
+        usable = "usable " if texts else ""
+        yield Problem(file, place, f"image {head.name} has no {usable}caption")
         return
     yield CorpusImage(
         name=head.name,
@@ -180,6 +180,6 @@ def _side(what: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST_SIDE:
         given = "missing" if value is None else shorten(str(value))
         raise BadItemError(
-            f"the {what} is {given}; width and height must both be whole numbers from 1, or neither"
+            f"the {what} is {given}; give both width and height as whole numbers from 1, or neither"
         )
     return value

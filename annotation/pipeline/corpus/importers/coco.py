@@ -16,12 +16,12 @@ from annotation.pipeline.corpus.importers.json_items import read_items
 from annotation.pipeline.release.model import shorten
 
 _Key = int | str
-# Beside each image's id: the positions of its annotations, and their captions.
+# For each image id: the positions of its annotations, and their captions.
 _Captions = dict[_Key, list[tuple[int, str]]]
 
 
 def read(path: Path) -> Iterator[CorpusImage | Problem]:
-    """Read the file twice: for its captions, which come in any order, then for its images."""
+    """Read the file twice: first its captions, which may be in any order, then its images."""
     file = str(path)
     captions: _Captions = {}
     for item in mostly_good(_annotations(path)):
@@ -56,7 +56,7 @@ def _images(path: Path, captions: _Captions) -> Iterator[CorpusImage | Problem]:
         try:
             key = _key(item, "id")
             if key in positions:
-                raise BadItemError(f"image id {key} is there already, at images[{positions[key]}]")
+                raise BadItemError(f"image id {key} is used already, at images[{positions[key]}]")
             positions[key] = position
             found = captions.pop(key, [])
             head = _head(item, place, names)
@@ -71,7 +71,7 @@ def _annotation(item: object) -> tuple[_Key, str]:
     key = _key(item, "image_id")
     caption = item.get("caption") if isinstance(item, dict) else None
     if not isinstance(caption, str):
-        raise BadItemError("there is no caption text")
+        raise BadItemError("the caption text is missing")
     return key, caption
 
 
@@ -85,6 +85,6 @@ def _head(item: object, place: str, names: dict[str, str]) -> Head:
 def _key(item: object, field: str) -> _Key:
     key = item.get(field) if isinstance(item, dict) else None
     if isinstance(key, bool) or not isinstance(key, int | str):
-        given = "there is none" if key is None else f"this is {shorten(str(key))}"
-        raise BadItemError(f"{field} must be a whole number or a text; {given}")
+        given = "missing" if key is None else shorten(str(key))
+        raise BadItemError(f"{field} must be a whole number or a text, but it is {given}")
     return key

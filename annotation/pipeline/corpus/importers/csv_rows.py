@@ -1,4 +1,4 @@
-"""Rows of comma- or tab-separated files, of which a quote may open and never close."""
+"""Rows of comma- or tab-separated files, in which a quote may open and never close."""
 
 import csv
 from collections.abc import Iterator
@@ -7,16 +7,16 @@ from pathlib import Path
 from annotation.pipeline.corpus.corpus_image import Problem
 from annotation.pipeline.corpus.importers.checks import CorpusError
 
-# Twice the longest caption in the longest letters there are.
+# Characters: enough for more than ten of the longest captions.
 LONGEST_ROW = 2**19
 
 
 def csv_rows(
     path: Path, lines: Iterator[tuple[int, str]], delimiter: str
 ) -> Iterator[tuple[int, list[str]] | Problem]:
-    """Yield the rows with the numbers of their first lines, and what is wrong with others.
+    """Yield the rows with the numbers of their first lines, and the problems of bad rows.
 
-    CorpusError: a row does not end. Everything after it would be read as part of it.
+    CorpusError: a row does not end, so the rest of the file would be read as part of it.
     """
     row = _Row(path, lines)
     reader = csv.reader(row, delimiter=delimiter, strict=True)
@@ -55,7 +55,7 @@ class _Row:
 
     def endless(self) -> CorpusError:
         return CorpusError(
-            f"{self._path}, line {self.first}: a quoted field is never closed, or is far too long, "
+            f"{self._path}, line {self.first}: a quoted field is never closed or is far too long, "
             f"up to line {self.last}"
         )
 
@@ -64,9 +64,9 @@ def _plain(error: csv.Error, first: int, last: int) -> str:
     reason = str(error)
     upto = f", up to line {last}" if last > first else ""
     if "unexpected end of data" in reason or "field larger than" in reason:
-        return f"a quoted field is never closed, or is far too long{upto}"
+        return f"a quoted field is never closed or is far too long{upto}"
     if "expected after" in reason:
-        return f"there is text after a closing quote; a quote inside quotes is doubled{upto}"
+        return f"there is text after a closing quote; double every quote inside a field{upto}"
     if "new-line character" in reason:
         return f"there is a carriage return inside a field without quotes{upto}"
-    return f"this is no row of fields: {reason}{upto}"
+    return f"this row cannot be read: {reason}{upto}"

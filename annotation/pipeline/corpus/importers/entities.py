@@ -32,7 +32,7 @@ from annotation.pipeline.release.folder import (
 
 
 def read(directory: Path, *, with_annotation: bool) -> Iterator[CorpusImage | Problem]:
-    """Yield the images of the split files, or all where the directory has no split files."""
+    """Yield the images of the split files, or all images if there are no split files."""
     try:
         images = image_ids(directory)
         split_of = {
@@ -93,7 +93,7 @@ def _read(directory: Path, image: str, *, with_annotation: bool) -> ReleasedImag
 def _check(
     directory: Path, image: str, sentences: tuple[Sentence, ...], unrelated: tuple[int, ...]
 ) -> None:
-    """Ask of a release what is asked of every corpus."""
+    """Apply the checks that every corpus must pass."""
     file = str(directory / "Sentences" / f"{image}.txt")
     if len(image) > LONGEST_NAME:
         raise ReleaseError(f"the image id has more than {LONGEST_NAME} characters", file=file)
@@ -108,6 +108,6 @@ def _check(
     for number in unrelated:
         if number > len(sentences):
             raise ReleaseError(
-                f"UNRELATED_CAPTIONS names caption {number}, but there are {len(sentences)}",
+                f"UNRELATED_CAPTIONS names caption {number}, but the image has {len(sentences)}",
                 file=file,
             )

@@ -35,12 +35,12 @@ def _row(number: int, line: str) -> Row:
     label, tab, caption = line.partition("\t")
     if not tab:
         raise BadItemError(
-            "there is no tab; a line is a file name, # and a number, a tab and a caption"
+            "the tab is missing; a line is a file name, # and a number, a tab and a caption"
         )
     match = _LABEL.fullmatch(label)
     if match is None:
         raise BadItemError(
-            f"{shorten(label)} is no file name with # and a number, such as photo.jpg#0"
+            f"{shorten(label)} is not a file name with # and a number, such as photo.jpg#0"
         )
     filename = check_filename(match[1])
     return Row(number, filename, caption_tokens(caption, tokenised=True), number=int(match[2]))

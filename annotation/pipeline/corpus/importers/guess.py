@@ -1,4 +1,4 @@
-"""Telling a corpus's format by looking at it."""
+"""Guessing a corpus's format from its content."""
 
 from itertools import islice
 from pathlib import Path
@@ -14,11 +14,11 @@ _LINES_LOOKED_AT = 20
 
 
 def guess_format(path: Path) -> str:
-    """Return the format of the corpus at `path`; raise CorpusError if it is none of ours."""
+    """Return the format of the corpus at `path`; raise CorpusError if it matches none."""
     if path.is_dir():
         if (path / "Sentences").is_dir():
             return "entities"
-        raise _unclear(path, "the folder has no Sentences")
+        raise _unclear(path, "the folder has no subfolder Sentences")
     if path.suffix.casefold() in (".csv", ".tsv") and path.exists():
         return "csv"
     if path.suffix.casefold() == ".json" or _starts_with_brace(path):
@@ -28,7 +28,7 @@ def guess_format(path: Path) -> str:
         return "flickr30k"
     if lines and set(REQUIRED) <= set(header_columns(lines[0])[1]):
         return "csv"
-    raise _unclear(path, "its first lines are of no known format")
+    raise _unclear(path, "its first lines match no known format")
 
 
 def _guess_json(path: Path) -> str:
@@ -50,6 +50,6 @@ def _starts_with_brace(path: Path) -> bool:
 
 def _unclear(path: Path, why: str) -> CorpusError:
     return CorpusError(
-        f"{path}: the format is not clear: {why}; name it with --format, one of "
+        f"{path}: the format is unclear: {why}; choose it with --format, one of "
         f"{', '.join(FORMATS)}"
     )

@@ -1,4 +1,4 @@
-"""Streaming the items of a list in a JSON file, and saying where it is malformed."""
+"""Streaming the items of a list in a JSON file, and finding where it is malformed."""
 
 import codecs
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def _located(path: Path, error: Exception) -> CorpusError:
 def _malformed_at(path: Path) -> int | None:
     """Return where parsing stops, None for the end of the file.
 
-    The parser does not tell, so it is fed again: by chunks up to the bad one, then by bytes.
+    The parser does not report it, so parse again: by chunks up to the bad one, then by bytes.
     """
     with _open(path) as file:
         start = file.tell()

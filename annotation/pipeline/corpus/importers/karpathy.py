@@ -30,10 +30,10 @@ def _image(
     item: object, place: str, places: dict[str, str]
 ) -> tuple[Head, list[tuple[str, object]]]:
     if not isinstance(item, dict):
-        raise BadItemError("this is no image: it must be an object with filename and sentences")
+        raise BadItemError("this is not an image: it must be an object with filename and sentences")
     sentences = item.get("sentences", [])
     if not isinstance(sentences, list):
-        raise BadItemError("its sentences are no list")
+        raise BadItemError("`sentences` is not a list")
     split = check_split(item.get("split"))
     name, filename = claim_name(item.get("filename"), place, places)
     texts = [

@@ -1,4 +1,4 @@
-"""Files of one caption a line: reading lines, and gathering those of one image."""
+"""Files with one caption per line: reading lines, and gathering those of one image."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +42,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 if len(content) > LONGEST_LINE:
                     raise CorpusError(
                         f"{path}, line {number}: the line is longer than a megabyte, "
-                        "so this is no file of captions"
+                        "so this is not a file of captions"
                     )
                 try:
                     line = content.decode()
@@ -62,9 +62,9 @@ def unreadable(path: Path, error: OSError) -> CorpusError:
 
 
 def gather(path: Path, rows: Iterator[Row | Problem]) -> Iterator[CorpusImage | Problem]:
-    """Put the rows of one image, which stand together, into an image.
+    """Put the consecutive rows of one image together.
 
-    So that nothing but the image at hand is kept, rows of an image that comes back later in the
+    Only the current image is kept in memory, so rows of an image that comes up again later in the
     file are problems.
     """
     file = str(path)
@@ -79,8 +79,8 @@ def gather(path: Path, rows: Iterator[Row | Problem]) -> Iterator[CorpusImage | 
             if image is None or image.name != name:
                 if name in first_lines:
                     raise BadItemError(
-                        f"image {name} comes back: it began at line {first_lines[name]}, "
-                        "and all its captions must stand together"
+                        f"image {name} was listed already, from line {first_lines[name]} on; "
+                        "put all its captions together"
                     )
                 if image is not None:
                     yield image.finish(file)
@@ -109,24 +109,24 @@ class _Image:
     def add(self, row: Row) -> None:
         if row.filename != self._filename:
             raise BadItemError(
-                f"image {self.name} is called {row.filename} here and {self._filename} before"
+                f"image {self.name} is called {row.filename} here but {self._filename} before"
             )
         if row.number is not None and row.number in self._numbers:
-            raise BadItemError(f"image {self.name} has a caption #{row.number} already")
+            raise BadItemError(f"image {self.name} already has a caption #{row.number}")
         if row.split and self._split not in ("", row.split):
             raise BadItemError(
-                f"image {self.name} is in the split {row.split} here and {self._split} before"
+                f"image {self.name} is in the split {row.split} here but {self._split} before"
             )
         size = (row.width, row.height)
         if size != (0, 0) and self._size not in ((0, 0), size):
             raise BadItemError(
-                f"image {self.name} is {row.width} × {row.height} here and "
+                f"image {self.name} is {row.width} × {row.height} here but "
                 f"{self._size[0]} × {self._size[1]} before"
             )
         self._split = row.split or self._split
         self._size = self._size if size == (0, 0) else size
         self._count += 1
-        if self._count <= MOST_CAPTIONS:  # an image with more is refused: no need to keep them
+        if self._count <= MOST_CAPTIONS:  # an image with more is refused anyway
             self._captions.append(row.tokens)
             if row.number is not None:
                 self._numbers.add(row.number)

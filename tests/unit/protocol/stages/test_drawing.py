@@ -55,7 +55,7 @@ def test_every_drawing_is_a_question_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("rect", "why"),
     [
-        (None, "'box' as an answer to drawing/1/1 needs a rectangle"),
+        (None, "the answer 'box' to drawing/1/1 needs a rectangle"),
         (Rect(1, 1, WIDTH + 1, HEIGHT), f"box 1,1–101,80 lies outside the {WIDTH}×{HEIGHT} image"),
         (Rect(0, 1, 5, 5), f"box 0,1–5,5 lies outside the {WIDTH}×{HEIGHT} image"),
         (Rect(5, 1, 4, 5), "box 5,1–4,5 ends before it starts"),
