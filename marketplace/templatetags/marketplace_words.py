@@ -2,8 +2,7 @@
 
 from django import template
 
-from marketplace.rules import money
-from marketplace.rules import words as wording
+from marketplace.rules import money, words
 
 register = template.Library()
 
@@ -17,7 +16,7 @@ def dollars(cents: int | None) -> str:
 @register.filter
 def duration(seconds: int | None) -> str:
     """Write seconds as, say, 1 hour 30 minutes."""
-    return wording.duration_words(int(seconds or 0))
+    return words.duration_words(int(seconds or 0))
 
 
 @register.filter

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.pipeline.mentions import training as mention_training
+from annotation.pipeline.mentions import training
 from annotation.pipeline.release.folder import Sentence, image_ids, read_sentences
 from common.files.trouble import error_words
 
@@ -37,14 +37,12 @@ class Command(BaseCommand):
     def _train(self, release: Path, folder: Path) -> None:
         images = image_ids(release, "train")
         self.stdout.write(f"{len(images):,} train images")
-        finder = mention_training.train(
-            _sentences(release, images), folder, report=self.stdout.write
-        )
+        finder = training.train(_sentences(release, images), folder, report=self.stdout.write)
         self.stdout.write(f"Written to {folder}")
         if not (release / "val.txt").exists():
             self.stdout.write("The release has no val.txt, so the finder is not scored.")
             return
-        score = mention_training.score(finder, _sentences(release, image_ids(release, "val")))
+        score = training.score(finder, _sentences(release, image_ids(release, "val")))
         self.stdout.write(
             f"On the val captions, {score.gold:,} mentions:\n"
             f"  spans  precision {score.precision:.4f}  recall {score.recall:.4f}"

@@ -93,7 +93,7 @@ def score(desk: Desk) -> bytes:
         if number < len(lessons):
             frame.get_by_role("button", name="Next").click()
     frame.get_by_role("button", name="Submit").click()
-    expect(frame.get_by_role("heading", name="You have")).to_be_visible()
+    expect(frame.get_by_role("heading", name="You passed")).to_be_visible()
     return _picture(frame, photo=False)
 
 

@@ -73,3 +73,25 @@ def test_what_is_missing_is_found() -> None:
     good = "`pipeline/engine.py` `annotation/` `stages/<stage>/index.tsx` `stages/*/index.tsx`"
     assert unknown(good, files) == []
     assert unknown("`pipeline/motor.py` and `engines/`", files) == ["pipeline/motor.py", "engines/"]
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor that GitHub gives a heading.
+
+    >>> anchor("Settings (`protocol/settings.py`)")
+    'settings-protocolsettingspy'
+    """
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_to_headings_lead_to_one(document: str) -> None:
+    lost = []
+    for page, wanted in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", (ROOT / document).read_text()):
+        if page.startswith("http"):
+            continue
+        target = (ROOT / document).parent / page if page else ROOT / document
+        headings = re.findall(r"^#+ (.+)$", target.read_text(), flags=re.MULTILINE)
+        if wanted not in {anchor(heading) for heading in headings}:
+            lost.append(f"{page}#{wanted}")
+    assert not lost, f"{document} links to {lost}, which are not there"

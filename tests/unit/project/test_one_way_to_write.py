@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tests.processes import ROOT
 
-PACKAGES = ("annotation", "config", "files", "grounding", "marketplace")
+PACKAGES = ("annotation", "common", "config", "grounding", "marketplace")
 METHODS = {
     *("write_text", "write_bytes", "tofile", "mkstemp", "NamedTemporaryFile", "fdopen"),
     *("copy2", "copyfile", "copyfileobj", "copytree", "save_file"),

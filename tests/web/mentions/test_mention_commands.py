@@ -68,5 +68,5 @@ def test_find_says_what_is_wrong(tmp_path: Path) -> None:
     captions.write_bytes(b"A man .\nA caf\xe9 .\n")
     with pytest.raises(CommandError, match="line 2: not UTF-8"):
         run("mentions_find", str(captions))
-    with pytest.raises(CommandError, match="no folder of mention data"):
+    with pytest.raises(CommandError, match="not a folder of mention data"):
         run("mentions_find", str(captions), "--model", str(tmp_path))

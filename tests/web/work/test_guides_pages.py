@@ -147,7 +147,7 @@ def test_saving(editor: Client, campaign: models.Campaign, topic: str) -> None:
     assert row is not None
     assert (row.version, row.source) == (1, source)
     page = editor.post(address(campaign, topic), sent, follow=True).content.decode()
-    assert "Nothing has changed: version 1 is as it was." in page
+    assert "Nothing to save: your text is the same as version 1." in page
     assert models.Guide.objects.count() == 1
 
 
@@ -176,7 +176,7 @@ def test_somebody_else_was_faster(editor: Client, campaign: models.Campaign) -> 
     response = editor.post(address(campaign, "links"), {"source": "# mine\n", "seen": "1"})
     assert response.status_code == 409
     page = response.content.decode()
-    assert "somebody else saved version 2 meanwhile" in text_of(page)
+    assert "somebody else saved version 2 at" in text_of(page)
     assert "# theirs" in text_of(page)
     assert typed(page) == "# mine\n"
     assert models.Guide.objects.count() == 2
