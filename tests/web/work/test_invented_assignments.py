@@ -5,121 +5,38 @@ even get a ticket; on a marketplace that gives none they get what its HITs have 
 """
 
 import json
-import re
-from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from annotation import models
 from annotation.actions.campaign.campaigns import campaign_settings_change
-from annotation.actions.crowd.notifications import PlatformEvent, events_take
-from annotation.actions.crowd.workers import worker_ensure
-from annotation.actions.work.confirmations import Submitted, assignment_confirm
 from annotation.actions.work.guides import guide_save
-from annotation.actions.work.sittings import SittingRefusedError, sitting_open
-from annotation.hits.checks import proof_check
-from annotation.models import AssignmentStatus, SittingKind, SittingStatus
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import CrowdSettings
 from common.clock import database_now
-from tests.acceptances import KEY_ID, SECRET, accepted, key_set, with_acceptance
+from tests.acceptances import key_set, with_acceptance
 from tests.concurrency.crowds import workers_trusted
-from tests.offers import offered
 from tests.web.campaigns import small_campaign
-from tests.web.work.task_pages import LINKS_TEST, claim_of
+from tests.web.work.task_pages import LINKS_TEST
+from tests.web.work.visitors import (
+    MARKET,
+    Reply,
+    Visitor,
+    confirm,
+    held,
+    hit_of_test,
+    where,
+    work_hits,
+)
 
 pytestmark = pytest.mark.django_db
 
-MARKET = "https://market.example"
 BOTH = pytest.mark.parametrize("proof", ["required", "none"])
-
-
-class Reply(NamedTuple):
-    status: int
-    body: dict[str, Any]
-
-
-class Visitor:
-    """Somebody with a browser, who writes addresses as they like."""
-
-    def __init__(self, campaign: models.Campaign, hit_id: str, *, test: bool = False) -> None:
-        self.campaign = campaign
-        self.hit_id = hit_id
-        self.path = f"/hits/{campaign.pk}/links/" + ("test/" if test else "")
-        self.client = Client()
-        self.page: dict[str, Any] = {}
-
-    def load(
-        self,
-        worker: str,
-        assignment: str,
-        sign: Callable[[dict[str, str]], dict[str, str]] | None = None,
-    ) -> int:
-        """Load the page under this name; return the status."""
-        query = {
-            "assignmentId": assignment,
-            "hitId": self.hit_id,
-            "workerId": worker,
-            "turkSubmitTo": f"{MARKET}/marketplace",
-        }
-        response = self.client.get(self.path, sign(query) if sign else query)
-        text = response.content.decode()
-        found = re.search(r'<script id="page" type="application/json">(.*?)</script>', text, re.S)
-        assert found is not None
-        self.page = json.loads(found[1])
-        return response.status_code
-
-    def call(self, name: str, body: Any = None) -> Reply:
-        response = self.client.post(
-            f"/hits/api/{name}",
-            data=json.dumps(body or {}),
-            content_type="application/json",
-            headers={"Authorization": f"Bearer {self.page['token']}"},
-        )
-        return Reply(response.status_code, response.json())
-
-    def agree(self) -> Reply | None:
-        consent = self.page["consent"]
-        if consent is None:
-            return None
-        reply = self.call("consent", {"version": consent["version"]})
-        self.page["token"] = reply.body.get("token") or self.page["token"]
-        return reply
-
-    def sit(
-        self,
-        worker: str,
-        assignment: str,
-        sign: Callable[[dict[str, str]], dict[str, str]] | None = None,
-    ) -> Reply:
-        """Load, agree and open, as far as one gets."""
-        status = self.load(worker, assignment, sign)
-        if not self.page["token"]:
-            return Reply(status, self.page["problem"])
-        self.agree()
-        return self.call("open")
-
-    def answer(self, items: Sequence[dict[str, Any]], known: dict[str, str]) -> list[Reply]:
-        """Answer a test with what was learnt about its photos; yes where nothing was."""
-        return [
-            self.call(
-                "draft",
-                {"number": item["number"], "answer": {"answer": known.get(where(item), "yes")}},
-            )
-            for item in items
-        ]
-
-
-def where(item: dict[str, Any]) -> str:
-    """Tell one question from another by what it shows."""
-    return json.dumps([item["phrase"], item["captions"]])
 
 
 @pytest.fixture(autouse=True)
@@ -134,36 +51,6 @@ def campaign(tmp_path: Path) -> models.Campaign:
     guide = LINKS_TEST.replace('"first"', '"image-0"').replace('"second"', '"image-1"')
     guide_save(campaign=made, topic="links", source=guide)
     return made
-
-
-def held() -> int:
-    return models.SittingQuestion.objects.filter(released_at=None).exclude(key="").count()
-
-
-def work_hits(campaign: models.Campaign, count: int) -> list[str]:
-    return [
-        offered(campaign, Stage.LINKS, f"WORK{number}", places=1).hit_id or ""
-        for number in range(count)
-    ]
-
-
-def hit_of_test(campaign: models.Campaign, places: int = 100) -> str:
-    return offered(campaign, Stage.LINKS, "TEST", SittingKind.TEST, places).hit_id or ""
-
-
-def confirm(hit_id: str, worker: str, assignment: str, fields: dict[str, str]) -> None:
-    """Let the platform say that this worker has submitted this assignment."""
-    hits = models.Hit.objects.select_related("campaign__current_settings")
-    assignment_confirm(
-        hit=hits.get(hit_id=hit_id),
-        submitted=Submitted(
-            assignment_id=assignment,
-            worker=worker,
-            status=AssignmentStatus.SUBMITTED,
-            submitted_at=database_now(),
-            fields=fields,
-        ),
-    )
 
 
 # Holding questions
@@ -411,161 +298,6 @@ def test_a_ticket_of_one_worker_says_nothing_about_another_s_consent(
     other.load("A2", "REAL")
     assert other.page["consent"] is not None
     assert other.call("open").status == 403
-
-
-# The proof itself
-
-
-def signed(**changes: Any) -> Callable[[dict[str, str]], dict[str, str]]:
-    return lambda query: with_acceptance(query, **changes)
-
-
-def moved(name: str, value: str) -> Callable[[dict[str, str]], dict[str, str]]:
-    """Sign one address, and use the signature with another."""
-    return lambda query: (
-        query | {"acceptance": with_acceptance(query | {name: value})["acceptance"]}
-    )
-
-
-@pytest.mark.parametrize(
-    ("sign", "words"),
-    [
-        (None, "does not show that you have accepted"),
-        (lambda query: query | {"acceptance": ""}, "does not show that you have accepted"),
-        (lambda query: query | {"acceptance": "yes"}, "did not make the address"),
-        (lambda query: query | {"acceptance": "1." * 5000}, "did not make the address"),
-        (lambda query: query | {"acceptance": "1.1.9\x01"}, "did not make the address"),
-        (signed(keys={KEY_ID: "another secret"}), "did not make the address"),
-        (signed(keys={"AKANOTHER": SECRET}), "did not make the address"),
-        (moved("workerId", "A2"), "did not make the address"),
-        (moved("assignmentId", "OTHER"), "did not make the address"),
-        (moved("hitId", "OTHER"), "did not make the address"),
-        (signed(since=timedelta(hours=3), left=-timedelta(minutes=21)), "has run out"),
-    ],
-)
-def test_a_page_without_a_good_claim_is_refused_in_words(
-    campaign: models.Campaign,
-    sign: Callable[[dict[str, str]], dict[str, str]] | None,
-    words: str,
-) -> None:
-    worker_ensure(name="A1")
-    visitor = Visitor(campaign, hit_of_test(campaign), test=True)
-    assert visitor.load("A1", "REAL", sign) == 400
-    assert (visitor.page["mode"], visitor.page["token"]) == ("problem", "")
-    assert words in visitor.page["problem"]["text"]
-    assert "return the HIT" in visitor.page["problem"]["text"]
-
-
-@pytest.mark.parametrize(
-    "sign",
-    [
-        signed(),
-        # Two keys are valid while a requester changes from one to the other.
-        signed(keys={"AKANOTHER": "of the other key", KEY_ID: SECRET}),
-        # The marketplace's clock may be ten minutes from ours.
-        signed(since=timedelta(hours=2), left=-timedelta(minutes=19)),
-        signed(since=-timedelta(minutes=19)),
-    ],
-)
-def test_a_good_claim_opens_the_page(
-    campaign: models.Campaign, sign: Callable[[dict[str, str]], dict[str, str]]
-) -> None:
-    assert Visitor(campaign, hit_of_test(campaign), test=True).sit("A1", "REAL", sign).status == 200
-
-
-def test_without_our_key_nobody_is_believed(campaign: models.Campaign, settings: Settings) -> None:
-    settings.CHAINBOX_CROWD_SECRET = settings.CHAINBOX_CROWD_KEY_ID = ""
-    sign = signed(keys={"": ""})
-    assert Visitor(campaign, hit_of_test(campaign), test=True).load("A1", "REAL", sign) == 400
-
-
-def test_a_ticket_from_before_proof_was_asked_for(
-    campaign: models.Campaign, settings: Settings
-) -> None:
-    hit = hit_of_test(campaign)
-    settings.CHAINBOX_CROWD_PROOF = "none"
-    visitor = Visitor(campaign, hit, test=True)
-    visitor.load("A1", "FAKE")
-    settings.CHAINBOX_CROWD_PROOF = "required"
-    for name, body in (("consent", {"version": 1}), ("open", {})):
-        reply = visitor.call(name, body)
-        assert reply.status == 400
-        assert "does not show that you have accepted" in reply.body["message"]
-    assert not models.Worker.objects.exists()
-
-
-def test_an_acceptance_runs_out_while_the_page_is_open(campaign: models.Campaign) -> None:
-    workers_trusted(campaign, ["A1"])
-    offered(campaign, Stage.LINKS, "WORK", places=1)
-    over = accepted(since=timedelta(hours=3), left=-timedelta(minutes=21))
-    with pytest.raises(SittingRefusedError, match="has run out"):
-        sitting_open(claim=claim_of(campaign, hit_id="WORK", acceptance=over))
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "proof", "warned"),
-    [
-        ("https://mturk-requester.us-east-1.amazonaws.com", "required", ["hits.W002"]),
-        ("https://mturk-requester.us-east-1.amazonaws.com", "none", []),
-        ("https://chainbox.example.org/marketplace/api", "required", []),
-        ("https://chainbox.example.org/marketplace/api", "none", ["hits.W003"]),
-    ],
-)
-def test_an_operator_is_warned_of_the_wrong_setting(
-    settings: Settings, endpoint: str, proof: str, warned: list[str]
-) -> None:
-    settings.MARKETPLACE_URL = "https://chainbox.example.org/marketplace/api"
-    settings.CHAINBOX_CROWD_ENDPOINT, settings.CHAINBOX_CROWD_PROOF = endpoint, proof
-    assert [message.id for message in proof_check()] == warned
-
-
-# Replaying an address
-
-
-def give_back(hit_id: str, assignment: str, type_: str = "AssignmentReturned") -> None:
-    at = database_now().replace(microsecond=0)
-    events_take(events=[PlatformEvent(type=type_, hit_id=hit_id, assignment_id=assignment, at=at)])
-
-
-@pytest.mark.parametrize("event", ["AssignmentReturned", "AssignmentAbandoned"])
-@BOTH
-def test_an_old_address_holds_nothing_after_the_hit_was_given_back(
-    campaign: models.Campaign, settings: Settings, proof: str, event: str
-) -> None:
-    settings.CHAINBOX_CROWD_PROOF = proof
-    workers_trusted(campaign, ["A1", "A2"])
-    (hit,) = work_hits(campaign, 1)
-    long_ago = signed(since=timedelta(minutes=5))
-    assert Visitor(campaign, hit).sit("A1", "PLACE", long_ago).status == 200
-    models.Sitting.objects.update(opened_at=database_now() - timedelta(minutes=4))
-    give_back(hit, "PLACE", event)
-    assert (held(), models.Sitting.objects.get().status) == (0, SittingStatus.LAPSED)
-
-    reply = Visitor(campaign, hit).sit("A1", "PLACE", long_ago)
-    assert reply.status == 404
-    assert "was returned" in reply.body["message"]
-    assert held() == 0
-    # Whoever accepts it next is served, were it the same worker with the same id.
-    later = signed(since=-timedelta(seconds=2))
-    accepted_event = PlatformEvent(
-        type="AssignmentAccepted",
-        hit_id=hit,
-        assignment_id="PLACE",
-        at=database_now() + timedelta(seconds=2),
-    )
-    events_take(events=[accepted_event])
-    assert Visitor(campaign, hit).sit("A1", "PLACE", later).status == 200
-    assert held() > 0
-
-
-def test_an_address_that_was_never_opened_is_dead_too_once_given_back(
-    campaign: models.Campaign,
-) -> None:
-    workers_trusted(campaign, ["A1"])
-    (hit,) = work_hits(campaign, 1)
-    give_back(hit, "PLACE")
-    long_ago = signed(since=timedelta(minutes=5))
-    assert Visitor(campaign, hit).sit("A1", "PLACE", long_ago).status == 404
 
 
 # Cost
