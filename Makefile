@@ -24,8 +24,8 @@ help:
 	@echo "make lint    style, formatting, types and import rules, of Python and TypeScript"
 	@echo "make format  put the code into the project's format"
 	@echo "make bench   run every benchmark in turn"
-	@echo "make screenshots  write the documentation's pictures of the task pages anew"
-	@echo "make lock    write the lock files anew from pyproject.toml"
+	@echo "make screenshots  take the documentation's pictures of the task pages again"
+	@echo "make lock    write the lock files from pyproject.toml"
 	@echo "make images  pin the container images to what their tags are now; needs Docker"
 
 # The copy of the lock files in the virtualenv says what is installed there; when it is the same as
