@@ -29,13 +29,13 @@ SHOWN = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def experiments(request: HttpRequest) -> HttpResponse:
     """The latest experiments, and a form for the next."""
+    may_start = request.user.has_perm("grounding.add_experiment")
+    if request.method == "POST" and not may_start:
+        raise PermissionDenied
     here = releases()
     recipe = _chosen(request)
-    may_start = request.user.has_perm("grounding.add_experiment")
     form = StartForm(recipe, here, request.POST or None)
     if request.method == "POST":
-        if not may_start:
-            raise PermissionDenied
         assert isinstance(request.user, User)  # the decorators let in only users who are logged in
         if form.is_valid():
             try:

@@ -204,7 +204,7 @@ def test_dictionaries_can_be_edited(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_complete_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no chunker\.crfsuite, left_out\.txt"):
+    with pytest.raises(ValueError, match=r"it lacks chunker\.crfsuite, left_out\.txt"):
         MentionFinder.load(tmp_path)
     folder = shutil.copytree(MENTION_DATA, tmp_path / "cut")
     model = folder / MODEL_FILE
