@@ -96,7 +96,7 @@ def test_publish_pay_and_check(
     assert models.Hit.objects.filter(status=HitStatus.CLOSED).count() == 2
     money_agrees(funded)
     assert check() == check("--campaign", "zoo")
-    assert "6 HITs, 2 assignments: all agree; 0.60 paid there, 0.60 noted here." in check()
+    assert "6 HITs, 2 assignments: all agree; 0.60 paid there, 0.60 recorded here." in check()
 
 
 @pytest.mark.postgres
@@ -121,7 +121,7 @@ def test_crowd_check_finds_every_difference(zoo: models.Campaign, connected: MTu
         token="t",
     )
     output = StringIO()
-    with pytest.raises(CommandError, match=r"5 differences; 0\.34 paid there, 0\.00 noted here"):
+    with pytest.raises(CommandError, match=r"5 differences; 0\.34 paid there, 0\.00 recorded here"):
         call_command("crowd_check", stdout=output)
     text = output.getvalue()
     assert f"assignment {ours.assignment_id} is approved there, and submitted here" in text

@@ -282,10 +282,10 @@ def wrong_until_lost(tally: Tally, minimum: float, crowd: CrowdSettings) -> int 
     7
     """
     recent = tally.recent
-    for wrong in range(1, crowd.trust_window + 1):
+    for wrong in range(crowd.trust_window):
         recent = (*recent, False)[-crowd.trust_window :]
         if stretch_lost(recent, minimum, crowd):
-            return wrong
+            return wrong + 1
     return None
 
 

@@ -377,6 +377,11 @@ def test_what_is_doubted_is_the_latest(pattern: str, since: DoubtSince) -> None:
 # Settings
 
 
+def test_one_wrong_answer_may_be_the_last() -> None:
+    nearly = Tally(checks=2, right=0, recent=(False, False))
+    assert wrong_until_lost(nearly, 0.8, CrowdSettings()) == 1
+
+
 @pytest.mark.parametrize(
     ("crowd", "problem"),
     [
