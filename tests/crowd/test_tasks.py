@@ -124,7 +124,7 @@ def test_crowd_check_finds_every_difference(zoo: models.Campaign, connected: MTu
     with pytest.raises(CommandError, match=r"5 differences; 0\.34 paid there, 0\.00 recorded here"):
         call_command("crowd_check", stdout=output)
     text = output.getvalue()
-    assert f"assignment {ours.assignment_id} is approved there, and submitted here" in text
+    assert f"assignment {ours.assignment_id} is approved there but submitted here" in text
     assert f"assignment {ours.assignment_id}: the reward is paid there, unlike here" in text
     assert "a bonus of 0.09" in text
     assert f"assignment {stranger.assignment_id} is submitted there but unknown here" in text
