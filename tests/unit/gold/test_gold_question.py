@@ -126,6 +126,14 @@ def words(gold: Gold) -> tuple[str, ...]:
     )
 
 
+def test_the_order_of_chains_changes_no_pairs() -> None:
+    known = known_park()
+    turned = replace(known, chains=known.chains[::-1])
+    pairs = {frozenset(words(gold)) for gold in made(Stage.LINKS, known)}
+    assert frozenset({"A man", "A girl"}) in pairs
+    assert {frozenset(words(gold)) for gold in made(Stage.LINKS, turned)} == pairs
+
+
 # Making
 
 
