@@ -1,1 +1,1 @@
-"""A self-hosted marketplace with MTurk's requester API. It knows nothing of annotation."""
+"""A self-hosted marketplace with MTurk's requester API. It knows nothing about annotation."""

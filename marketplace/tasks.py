@@ -1,4 +1,4 @@
-"""What Celery's scheduler wakes. Each may run at any time, twice at once, or not for days."""
+"""Celery's scheduled tasks. Each may run at any time, twice at once, or not for days."""
 
 from celery import shared_task
 
@@ -15,7 +15,7 @@ def marketplace_sweep() -> None:
 
 @shared_task(name="marketplace_dispose")
 def marketplace_dispose() -> None:
-    """Dispose of HITs that have been finished for long, and of request tokens past use."""
+    """Dispose of HITs that were finished long ago, and of expired request tokens."""
     old_hits_dispose()
     tokens_forget()
 

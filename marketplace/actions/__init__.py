@@ -1,1 +1,1 @@
-"""Every write of the marketplace. Locks are taken in one order: HIT, assignment, accounts."""
+"""All of the marketplace's writes. They take locks in one order: HIT, assignment, accounts."""

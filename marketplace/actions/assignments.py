@@ -19,7 +19,7 @@ OVERRIDE_DAYS = 30
 
 
 class WorkRefusedError(ValueError):
-    """The worker cannot have, return or submit this; the message is for them."""
+    """The worker cannot accept, return or submit this; the message is for them."""
 
 
 @transaction.atomic
@@ -38,7 +38,7 @@ def assignment_accept(*, hit_id: int, worker: Worker, qualified_for: int = 0) ->
         raise WorkRefusedError("You have already worked on this HIT.")
     if hit.status != HITStatus.ASSIGNABLE or not places.free or not hit.requester.is_active:
         raise WorkRefusedError("All assignments of this HIT have been taken.")
-    # A HIT may have been given another type meanwhile.
+    # The HIT's type may have changed in the meantime.
     if hit.hit_type_id != qualified_for:
         refusal = may_accept(hit.hit_type, worker)
         if refusal:
@@ -69,7 +69,7 @@ def assignment_accept_any(*, hit_type_id: int, worker: Worker) -> Assignment:
     taken = _accept_unlocked(hit_type_id, worker)
     if taken is not None:
         return taken
-    # All that is left is being taken or given back this moment: wait for one after the other.
+    # Other workers are taking or returning all remaining HITs right now: wait for each in turn.
     for hit_id in _open_hits(hit_type_id, worker).values_list("pk", flat=True):
         try:
             return assignment_accept(hit_id=hit_id, worker=worker, qualified_for=hit_type_id)
@@ -80,7 +80,7 @@ def assignment_accept_any(*, hit_type_id: int, worker: Worker) -> Assignment:
 
 @transaction.atomic
 def _accept_unlocked(hit_type_id: int, worker: Worker) -> Assignment | None:
-    """Take a HIT that nobody else is just taking, without waiting for anybody."""
+    """Take a HIT that nobody else is taking right now, without waiting for a lock."""
     hit = _open_hits(hit_type_id, worker).select_for_update(skip_locked=True, of=("self",)).first()
     if hit is None:
         return None
@@ -103,7 +103,7 @@ def _open_hits(hit_type_id: int, worker: Worker) -> QuerySet[HIT]:
 
 @transaction.atomic
 def assignment_return(*, assignment: Assignment) -> None:
-    """Give a place back, without harm to anybody."""
+    """Return a place, without a penalty for anybody."""
     hit, assignment = _lock(assignment)
     if assignment.status != AssignmentStatus.ACCEPTED:
         raise WorkRefusedError("You cannot return this assignment: it is no longer yours.")
@@ -156,7 +156,7 @@ def assignment_approve(
         raise invalid_state("Assignment", "Submitted")
     accounts_lock(hit=hit, worker=assignment.worker)
     if overridable:
-        # The money for a rejected assignment went back to the requester; it is held anew.
+        # The money for a rejected assignment went back to the requester, so hold it again.
         price = hit.hit_type.reward_cents + hit.fee_cents
         hold_adjust(hit=hit, cents=hit.held_cents + price)
     _approve(hit, assignment, now, feedback)
@@ -164,7 +164,7 @@ def assignment_approve(
 
 @transaction.atomic
 def assignment_reject(*, assignment: Assignment, feedback: str) -> None:
-    """Reject with a reason; the money held for it goes back to the requester."""
+    """Reject with a reason; the money held for the assignment goes back to the requester."""
     hit, assignment = _lock(assignment)
     if assignment.status != AssignmentStatus.SUBMITTED:
         raise invalid_state("Assignment", "Submitted")
@@ -180,7 +180,7 @@ def assignment_reject(*, assignment: Assignment, feedback: str) -> None:
 
 @transaction.atomic
 def assignment_settle(*, assignment: Assignment) -> bool:
-    """Do what is due: abandon when the time has run out, approve when the delay is over."""
+    """Abandon the assignment if its time has run out; approve it if the delay is over."""
     hit, assignment = _lock(assignment)
     now = database_now()
     if assignment.due_at is None or assignment.due_at > now:
@@ -228,7 +228,7 @@ def _lock(assignment: Assignment) -> tuple[HIT, Assignment]:
 
 
 def _id_given_back(hit: HIT) -> str | None:
-    """Return the id of a place that was returned or abandoned and that nobody has taken since."""
+    """Return the id of a returned or abandoned place that nobody has taken since."""
     ids = hit.assignments.filter(~Q(status__in=HELD)).values_list("assignment_id", flat=True)
     taken = set(hit.assignments.filter(status__in=HELD).values_list("assignment_id", flat=True))
     return next((one for one in ids.order_by("pk") if one not in taken), None)

@@ -1,4 +1,4 @@
-"""Blocks: a requester wants no more work of a worker."""
+"""Blocks: a requester no longer wants a worker's work."""
 
 from django.db import transaction
 
@@ -15,5 +15,5 @@ def block_set(*, requester: Requester, worker: Worker, reason: str) -> None:
 
 @transaction.atomic
 def block_lift(*, requester: Requester, worker: Worker) -> None:
-    """Let a worker work again; fine if they were not blocked."""
+    """Unblock a worker; it is not an error if they were not blocked."""
     WorkerBlock.objects.filter(requester=requester, worker=worker).delete()

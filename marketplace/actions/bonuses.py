@@ -15,7 +15,7 @@ from marketplace.rules.money import fee
 def bonus_send(
     *, requester: Requester, assignment: Assignment, cents: int, reason: str, token: str | None
 ) -> BonusPayment:
-    """Pay the assignment's worker a bonus; the same token again is refused."""
+    """Pay the assignment's worker a bonus; refuse a token that was used before."""
     token_use(requester=requester, operation="SendBonus", token=token)
     hit_lock(hit_id=assignment.hit_id)
     bonus = BonusPayment.objects.create(

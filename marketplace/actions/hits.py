@@ -1,4 +1,4 @@
-"""HIT types and HITs: made, extended, expired, reviewed, disposed."""
+"""HIT types and HITs: create, extend, expire, review, dispose."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ def hit_type_make(
     auto_approval_delay: int,
     requirements: list[dict[str, Any]],
 ) -> HITType:
-    """Return the type with these properties; it is made only once."""
+    """Return the type with these properties; create it if there is none."""
     properties = {
         "title": title,
         "description": description,
@@ -48,7 +48,7 @@ def hit_type_make(
         "auto_approval_delay": auto_approval_delay,
         "requirements": requirements,
     }
-    # The order in which requirements are named makes no other type.
+    # The order of the requirements does not make a different type.
     alike = {**properties, "requirements": sorted(requirements, key=_as_text)}
     return HITType.objects.get_or_create(
         requester=requester,
@@ -86,14 +86,14 @@ def hit_create(
 
 def hit_lock(*, hit_id: int) -> HIT:
     """Lock a HIT until the transaction ends."""
-    # Locked by itself and read afterwards: a HIT that was given another type while we waited would
-    # no longer match the type that a joined query had found for it, and be missing.
+    # Lock the row first, then read it. A joined query would miss a HIT whose type changed while we
+    # waited for the lock.
     HIT.objects.select_for_update().only("pk").get(pk=hit_id)
     return HIT.objects.select_related("hit_type", "requester").get(pk=hit_id)
 
 
 def places_of(hit: HIT) -> Places:
-    """Count a HIT's assignments by what they are to its status."""
+    """Count a HIT's assignments in the groups that decide its status."""
     status = AssignmentStatus
     counted = hit.assignments.aggregate(
         accepted=Count("pk", filter=Q(status=status.ACCEPTED)),
@@ -104,7 +104,7 @@ def places_of(hit: HIT) -> Places:
 
 
 def hit_refresh(*, hit: HIT, now: datetime) -> Places:
-    """Bring a locked HIT's status and held money in line with its clock and assignments."""
+    """Update a locked HIT's status and held money from the clock and its assignments."""
     places = places_of(hit)
     expired = hit.expires_at <= now
     before, was_reviewing = hit.status, hit.reviewing
@@ -116,7 +116,7 @@ def hit_refresh(*, hit: HIT, now: datetime) -> Places:
     ).value
     if hit.status in (HITStatus.ASSIGNABLE, HITStatus.UNASSIGNABLE):
         hit.reviewing = False
-    # Most calls change neither, and a row that is written for nothing must be cleaned up later.
+    # Most calls change neither, and a needless write leaves a dead row to clean up.
     if (hit.status, hit.reviewing) != (before, was_reviewing):
         hit.save(update_fields=["status", "reviewing"])
     open_places = places.accepted + places.submitted
@@ -167,7 +167,7 @@ def hit_expire_at(*, hit: HIT, when: datetime) -> None:
 
 @transaction.atomic
 def hit_review(*, hit: HIT, revert: bool) -> None:
-    """Mark a Reviewable HIT as Reviewing, or back."""
+    """Mark a Reviewable HIT as Reviewing, or undo that."""
     hit = hit_lock(hit_id=hit.pk)
     wanted = HITStatus.REVIEWING if revert else HITStatus.REVIEWABLE
     if hit.status != wanted:
@@ -179,7 +179,7 @@ def hit_review(*, hit: HIT, revert: bool) -> None:
 
 @transaction.atomic
 def hit_retype(*, hit: HIT, hit_type: HITType) -> None:
-    """Give a HIT that nobody has accepted another type; what is held follows the new reward."""
+    """Change the type of a HIT that nobody has accepted; the held money follows the new reward."""
     hit = hit_lock(hit_id=hit.pk)
     if hit.disposed_at is not None or hit.assignments.filter(status__in=HELD).exists():
         raise invalid_hit_state(hit.status, "Assignable", "Unassignable", "Reviewable")

@@ -1,4 +1,4 @@
-"""Moving money: balanced, once, and never below zero."""
+"""Moving money: balanced, only once, and never below zero."""
 
 from django.db import transaction
 from django.db.models import F
@@ -21,10 +21,10 @@ def house_account(kind: AccountKind) -> Account:
 
 
 def accounts_lock(*, hit: HIT, worker: Worker) -> None:
-    """Lock all that paying for a HIT can touch, in the order of the accounts' numbers.
+    """Lock every account that paying for a HIT can touch, in the order of their numbers.
 
-    For whoever moves money more than once in a transaction: the movements alone, each in order,
-    would together be in none.
+    Call this before you move money more than once in a transaction. Each movement locks its own
+    accounts in order, but several movements together would not.
     """
     accounts = [
         requester_account(hit.requester, AccountKind.AVAILABLE),
@@ -39,7 +39,7 @@ def accounts_lock(*, hit: HIT, worker: Worker) -> None:
 
 @transaction.atomic
 def money_move(*, kind: str, key: str, postings: list[tuple[Account, int]], memo: str = "") -> bool:
-    """Post a movement that sums to zero. False: it has been posted before under this key.
+    """Post a movement that sums to zero. False: it was already posted under this key.
 
     RequestError InsufficientFunds: an account would fall below zero; nothing is posted.
     """
@@ -47,8 +47,7 @@ def money_move(*, kind: str, key: str, postings: list[tuple[Account, int]], memo
     assert sum(cents for _, cents in postings) == 0, "money neither appears nor vanishes"
     if not postings:
         return False
-    # Accounts are locked in the order of their numbers, so that no two movements wait for
-    # each other.
+    # Lock accounts in the order of their numbers, so that two movements cannot deadlock.
     locked = {
         account.pk: account
         for account in Account.objects.select_for_update()
@@ -77,7 +76,7 @@ def money_move(*, kind: str, key: str, postings: list[tuple[Account, int]], memo
 
 
 def funds_add(*, requester: Requester, cents: int, key: str, memo: str = "") -> bool:
-    """Put prepaid money into a requester's account."""
+    """Add prepaid money to a requester's account."""
     return money_move(
         kind="funding",
         key=f"funding/{key}",
@@ -90,7 +89,7 @@ def funds_add(*, requester: Requester, cents: int, key: str, memo: str = "") -> 
 
 
 def hold_adjust(*, hit: HIT, cents: int) -> None:
-    """Hold exactly that much for a locked HIT: take more from what is available, or give back."""
+    """Hold exactly this amount for a locked HIT: take more available money, or give some back."""
     more = cents - hit.held_cents
     if not more:
         return
@@ -107,7 +106,7 @@ def hold_adjust(*, hit: HIT, cents: int) -> None:
 
 
 def reward_pay(*, hit: HIT, worker: Worker, assignment_id: str) -> None:
-    """Pay one assignment of a locked HIT from what is held for it."""
+    """Pay one assignment of a locked HIT from the money held for it."""
     reward, fee = hit.hit_type.reward_cents, hit.fee_cents
     paid = money_move(
         kind="reward",
@@ -124,7 +123,7 @@ def reward_pay(*, hit: HIT, worker: Worker, assignment_id: str) -> None:
 
 
 def bonus_pay(*, requester: Requester, worker: Worker, cents: int, fee: int, key: str) -> bool:
-    """Pay a bonus from what is available."""
+    """Pay a bonus from the available money."""
     return money_move(
         kind="bonus",
         key=f"bonus/{key}",
@@ -137,5 +136,5 @@ def bonus_pay(*, requester: Requester, worker: Worker, cents: int, fee: int, key
 
 
 def _next_number(prefix: str) -> int:
-    # The HIT is locked, so no two holds of one HIT are counted at once.
+    # The HIT is locked, so two holds of one HIT are never counted at once.
     return Transaction.objects.filter(key__startswith=prefix).count() + 1

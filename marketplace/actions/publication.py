@@ -17,7 +17,7 @@ MOST_ASSIGNMENTS = 1_000_000_000
 
 
 class TypeProperties(msgspec.Struct, frozen=True):
-    """What makes a HIT type."""
+    """The properties that define a HIT type."""
 
     title: str
     description: str
@@ -29,7 +29,7 @@ class TypeProperties(msgspec.Struct, frozen=True):
 
 
 class Publication(msgspec.Struct, frozen=True):
-    """What a HIT has beyond its type."""
+    """The properties that a HIT has beyond its type."""
 
     question: str
     max_assignments: int
@@ -62,9 +62,9 @@ def hit_publish(
     hit_type: HITType | TypeProperties,
     publication: Publication,
 ) -> HIT:
-    """Make a HIT of a type, or of the type that has these properties.
+    """Create a HIT of a type, or of the type that has these properties.
 
-    HitAlreadyExists: the token has led to a HIT before; the message names it.
+    HitAlreadyExists: the token has already created a HIT; the message names it.
     """
     claim = None
     if token:
@@ -77,7 +77,7 @@ def hit_publish(
     if isinstance(hit_type, TypeProperties):
         hit_type = hit_type_register(requester=requester, properties=hit_type)
     else:
-        # A type may be older than the end of a qualification that it asks for.
+        # A required qualification type may have ended after this HIT type was created.
         requirement_types_check(requester=requester, requirements=hit_type.requirements)
     hit = hit_create(
         hit_type=hit_type,
@@ -94,7 +94,7 @@ def hit_publish(
 
 @transaction.atomic
 def hit_extend_once(*, hit: HIT, more: int, token: str | None) -> None:
-    """Add assignments to a HIT; the same token again is refused."""
+    """Add assignments to a HIT; refuse a token that was used before."""
     token_use(requester=hit.requester, operation="CreateAdditionalAssignmentsForHIT", token=token)
     if hit.max_assignments + more > MOST_ASSIGNMENTS:
         raise invalid_value("NumberOfAdditionalAssignments", more)

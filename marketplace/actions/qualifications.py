@@ -1,4 +1,4 @@
-"""Qualification types: made, changed, disposed of; qualifications: granted and revoked."""
+"""Qualification types (create, change, dispose) and qualifications (grant, revoke)."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ DEFAULT_VALUE = 1
 
 
 class TypeChange(msgspec.Struct, frozen=True):
-    """What a caller gives of a qualification type; None is what they leave as it is."""
+    """A caller's values for a qualification type; None leaves a value unchanged."""
 
     description: str | None = None
     is_active: bool | None = None
@@ -37,7 +37,7 @@ class TypeChange(msgspec.Struct, frozen=True):
 def qualification_type_create(
     *, requester: Requester, name: str, keywords: str, given: TypeChange
 ) -> QualificationType:
-    """Make a qualification type; its name must be new among the requester's."""
+    """Create a qualification type; the requester must not have another one with its name."""
     made = QualificationType(
         requester=requester, name=name, keywords=keywords, created_at=database_now()
     )
@@ -58,7 +58,7 @@ def qualification_type_create(
 def qualification_type_update(
     *, qualification_type: QualificationType, given: TypeChange
 ) -> QualificationType:
-    """Change what is given. A test stays a test: it can be replaced, not removed."""
+    """Change the given values. A test can be replaced, but not removed."""
     changed = _lock(qualification_type)
     _apply(changed, given)
     changed.save()
@@ -67,7 +67,7 @@ def qualification_type_update(
 
 @transaction.atomic
 def qualification_type_dispose(*, qualification_type: QualificationType) -> None:
-    """End a type. What was granted stays; requests that wait are rejected."""
+    """Dispose of a type. Granted qualifications stay; pending requests are rejected."""
     ended = _lock(qualification_type)
     ended.disposed_at = database_now()
     ended.save(update_fields=["disposed_at"])
@@ -80,7 +80,7 @@ def qualification_type_dispose(*, qualification_type: QualificationType) -> None
 def qualification_assign(
     *, qualification_type: QualificationType, worker: Worker, value: int | None, notify: bool
 ) -> None:
-    """Give a worker a qualification by hand, or another value of one they hold."""
+    """Grant a worker a qualification by hand, or change the value of one they hold."""
     granted = _lock(qualification_type)
     if not granted.is_active:
         raise invalid_state("QualificationType", "Active")
@@ -111,7 +111,7 @@ def qualification_grant(
 def qualification_revoke(
     *, qualification_type: QualificationType, worker: Worker, reason: str
 ) -> None:
-    """Take a qualification back; the worker sees the reason."""
+    """Revoke a qualification; the worker sees the reason."""
     held = (
         Qualification.objects.select_for_update()
         .filter(qualification_type=qualification_type, worker=worker)
@@ -133,7 +133,7 @@ def qualification_missing() -> RequestError:
 
 
 def _apply(changed: QualificationType, given: TypeChange) -> None:
-    """Set what is given, and refuse what does not go together."""
+    """Set the given values, and refuse values that conflict."""
     plain: dict[str, Any] = {
         "description": given.description,
         "is_active": given.is_active,

@@ -8,7 +8,7 @@ from marketplace.models import AccessKey, Requester
 
 @transaction.atomic
 def requester_create(*, name: str) -> Requester:
-    """Make a requester with a first access key. ValueError: the name will not do."""
+    """Create a requester with a first access key. ValueError: the name is not valid."""
     if not 1 <= len(name) <= 100 or not name.isprintable() or name != name.strip():
         raise ValueError("A requester's name has 1 to 100 printable characters.")
     if Requester.objects.filter(name=name).exists():
@@ -20,7 +20,7 @@ def requester_create(*, name: str) -> Requester:
 
 @transaction.atomic
 def requester_let_invite(*, requester: Requester, may_invite: bool) -> None:
-    """Say whether a requester may invite workers through the API."""
+    """Set whether a requester may invite workers through the API."""
     requester.may_invite = may_invite
     requester.save(update_fields=["may_invite"])
 
@@ -33,6 +33,6 @@ def access_key_issue(*, requester: Requester) -> AccessKey:
 
 @transaction.atomic
 def access_key_revoke(*, requester: Requester, key_id: str) -> bool:
-    """Make a key invalid for good. False: the requester has no such valid key."""
+    """Revoke a key for good. False: the requester has no such valid key."""
     keys = AccessKey.objects.filter(requester=requester, key_id=key_id, revoked_at=None)
     return keys.update(revoked_at=database_now()) == 1

@@ -1,4 +1,4 @@
-"""Workers ask for qualifications; some take a test; requesters decide, or an answer key does."""
+"""Workers request qualifications, some with a test; the requester or an answer key decides."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ PENDING = "The requester has not decided on your request for this qualification 
 
 
 class AnswersRefusedError(WorkRefusedError):
-    """The answers to a test will not do as they are; the test stays open."""
+    """The answers to a test are not valid; the test stays open."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("Some answers are missing or not valid.")
@@ -34,7 +34,7 @@ class AnswersRefusedError(WorkRefusedError):
 
 
 class RequestOutcome(msgspec.Struct, frozen=True):
-    """What became of a worker's request: granted with a value, or waiting for the requester."""
+    """The outcome of a worker's request: granted with a value, or waiting for the requester."""
 
     request: QualificationRequest
     value: int | None
@@ -45,13 +45,13 @@ class RequestOutcome(msgspec.Struct, frozen=True):
 
 
 def request_refusal(*, qualification_type: QualificationType, worker: Worker) -> str | None:
-    """Say why the worker cannot ask for the qualification (or begin its test) now, or None."""
+    """Say why the worker cannot request the qualification (or begin its test) now, or None."""
     return _refusal(qualification_type, worker, database_now())
 
 
 @transaction.atomic
 def attempt_start(*, qualification_type: QualificationType, worker: Worker) -> TestAttempt:
-    """Open a qualification's test for a worker; opened again, it is the same, its time running."""
+    """Open a qualification's test for a worker; opening it again does not restart its time."""
     _lock(worker)
     now = database_now()
     if not qualification_type.test or qualification_type.test_duration is None:
@@ -77,11 +77,10 @@ def qualification_request(
     worker: Worker,
     fields: Iterable[tuple[str, str]] = (),
 ) -> RequestOutcome:
-    """Ask for a qualification, with the answers if it has a test (WorkRefusedError,
-    AnswersRefusedError).
+    """Request a qualification, with the answers if it has a test.
 
-    It is granted at once if the type is AutoGranted or its answer key can grade the test;
-    otherwise the request waits for the requester.
+    It is granted at once if the type is AutoGranted or its answer key can grade the test; otherwise
+    the request waits for the requester. Raises WorkRefusedError and AnswersRefusedError.
     """
     _lock(worker)
     now = database_now()
@@ -112,7 +111,7 @@ def qualification_request(
 
 @transaction.atomic
 def request_accept(*, request: QualificationRequest, value: int | None) -> None:
-    """Grant what a worker asked for."""
+    """Grant a worker's request."""
     request = _lock_pending(request)
     request.status = QualificationRequest.GRANTED
     request.save(update_fields=["status"])
@@ -125,7 +124,7 @@ def request_accept(*, request: QualificationRequest, value: int | None) -> None:
 
 @transaction.atomic
 def request_reject(*, request: QualificationRequest, reason: str) -> None:
-    """Refuse what a worker asked for; they see the reason."""
+    """Reject a worker's request; they see the reason."""
     request = _lock_pending(request)
     request.status = QualificationRequest.REJECTED
     request.reason = reason
@@ -179,7 +178,7 @@ def _refusal(qualification_type: QualificationType, worker: Worker, now: datetim
 
 
 def _last_asked(qualification_type: QualificationType, worker: Worker) -> datetime | None:
-    """Return when the worker last asked. Opening the test is asking, finished or not."""
+    """Return when the worker last asked. Opening the test counts, finished or not."""
     asked = qualification_type.requests.filter(worker=worker).order_by("-submitted_at").first()
     opened = qualification_type.attempts.filter(worker=worker).order_by("-started_at").first()
     times = [asked.submitted_at] if asked else []
@@ -200,7 +199,7 @@ def _is_offered(qualification_type: QualificationType) -> bool:
 
 
 def _lock(worker: Worker) -> None:
-    # One request of a worker at a time; rows that refer to the worker can still be written.
+    # One request per worker at a time; rows that refer to the worker can still be written.
     Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
 
 

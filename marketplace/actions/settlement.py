@@ -1,4 +1,4 @@
-"""Bringing one HIT up to date before a requester looks at it or changes it."""
+"""Bring one HIT up to date before a requester reads or changes it."""
 
 from django.db import transaction
 
@@ -10,7 +10,7 @@ from marketplace.rules.lifecycle import HITStatus
 
 
 def hit_settle(*, hit: HIT) -> None:
-    """Abandon, approve and expire what is due for this HIT, as the sweep would a little later."""
+    """Abandon, approve and expire whatever is due for this HIT, without waiting for the sweep."""
     now = database_now()
     due = Assignment.objects.filter(hit=hit, due_at__lte=now).order_by("due_at")
     for assignment in due:

@@ -1,4 +1,4 @@
-"""Doing what is due. Any process may call this at any time, so none of them has to be running."""
+"""Actions that are due. Any process may run them at any time, so no single one has to be up."""
 
 import logging
 from datetime import timedelta
@@ -12,9 +12,9 @@ from marketplace.models import HIT, Assignment
 from marketplace.rules.errors import RequestError
 from marketplace.rules.lifecycle import HITStatus
 
-# HITs that nobody touches are disposed of after this time, as MTurk did.
+# HITs that nobody touches are disposed of after this time, as on MTurk.
 KEPT_DAYS = 120
-# What could not be settled is tried again after this time, and holds up nobody meanwhile.
+# An assignment that could not be settled is tried again after this time, so it holds up no other.
 TRIED_AGAIN_AFTER = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 def sweep(*, most: int = 200) -> int:
     """Expire HITs, abandon and auto-approve assignments that are due; return how many.
 
-    Every API call begins with this, so one that fails is logged and must not stop the others.
+    Every API call begins with this, so a failure is logged and must not stop the others.
     """
     now = database_now()
     done = 0
@@ -45,7 +45,7 @@ def sweep(*, most: int = 200) -> int:
 
 
 def old_hits_dispose(*, most: int = 200) -> int:
-    """Dispose of finished HITs that have been left alone for 120 days."""
+    """Dispose of finished HITs that nobody has touched for 120 days."""
     before = database_now() - timedelta(days=KEPT_DAYS)
     old = HIT.objects.filter(
         status__in=[HITStatus.REVIEWABLE, HITStatus.REVIEWING], expires_at__lte=before
@@ -56,5 +56,5 @@ def old_hits_dispose(*, most: int = 200) -> int:
             hit_dispose(hit=hit)
             done += 1
         except RequestError:
-            continue  # an assignment of it still waits for a decision
+            continue  # one of its assignments still waits for a decision
     return done

@@ -1,4 +1,4 @@
-"""UniqueRequestToken: a request that is sent twice is carried out once."""
+"""UniqueRequestToken: a request that is sent twice is carried out only once."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ class TokenUsedError(Exception):
 def token_claim(*, requester: Requester, operation: str, token: str) -> RequestToken:
     """Claim a token inside the transaction that does the work (TokenUsedError).
 
-    Of two requests at once the second waits here for the first to be committed or undone.
+    If two requests come at once, the second waits here until the first commits or rolls back.
     """
     now = database_now()
     claimed, is_new = RequestToken.objects.get_or_create(
@@ -41,12 +41,12 @@ def token_claim(*, requester: Requester, operation: str, token: str) -> RequestT
 
 
 def tokens_forget() -> int:
-    """Forget the tokens that could be used again anyway; return how many there were."""
+    """Delete the tokens that have expired; return how many there were."""
     return RequestToken.objects.filter(created_at__lte=database_now() - VALID).delete()[0]
 
 
 def token_use(*, requester: Requester, operation: str, token: str | None) -> None:
-    """Claim a token, if one is given, for a request whose repetition is refused."""
+    """Claim a token, if there is one, for an operation that refuses a repeated request."""
     if not token:
         return
     try:

@@ -1,4 +1,4 @@
-"""Workers: signing up, joining with an account one has, invitations, and leaving."""
+"""Workers: signing up, joining with an existing account, invitations, and leaving."""
 
 import hashlib
 import secrets
@@ -26,7 +26,7 @@ def invitation_create(
     note: str = "",
     requester: Requester | None = None,
 ) -> tuple[Invitation, str]:
-    """Make a sign-up link's code, good for so many people and days; it is shown this once."""
+    """Create a sign-up code for a number of people and days; it is shown only once."""
     if places < 1 or (days is not None and days < 1):
         raise ValueError("An invitation needs at least one place and one day.")
     code = secrets.token_urlsafe(18)
@@ -55,7 +55,7 @@ def worker_sign_up(
     open_to_all: bool,
     code: str = "",
 ) -> Worker:
-    """Make an account and its worker, who has agreed to the terms. A code takes a place."""
+    """Create an account and its worker, who has agreed to the terms. A code loses one place."""
     if code or not open_to_all:
         _place_take(code)
     user = User.objects.create_user(username=username, password=password, email=email)
@@ -64,8 +64,8 @@ def worker_sign_up(
 
 @transaction.atomic
 def worker_join(*, user: User, country: str, subdivision: str = "", is_adult: bool) -> Worker:
-    """Make somebody with an account a worker, who has agreed to the terms. Again: no change."""
-    # Two requests at once: the second waits here and finds the first one's worker.
+    """Make an account's owner, who has agreed to the terms, a worker. Repeating changes nothing."""
+    # If two requests come at once, the second waits here and finds the first one's worker.
     User.objects.select_for_update().get(pk=user.pk)
     worker = Worker.objects.filter(user=user).first()
     if worker is not None and worker.consented_at is not None:
@@ -79,26 +79,26 @@ def worker_join(*, user: User, country: str, subdivision: str = "", is_adult: bo
 
 @transaction.atomic
 def worker_update(*, worker: Worker, country: str, subdivision: str, is_adult: bool) -> None:
-    """Change what a worker says about themselves."""
+    """Change a worker's details about themselves."""
     worker.country, worker.subdivision, worker.is_adult = country, subdivision, is_adult
     worker.save(update_fields=["country", "subdivision", "is_adult"])
 
 
 @transaction.atomic
 def worker_erase(*, worker: Worker) -> None:
-    """Forget who a worker is. Answers and ledger stay under the opaque id.
+    """Erase a worker's identity. Answers and ledger stay under the opaque id.
 
-    An account that is also a researcher's or an administrator's is kept, no longer linked.
+    An account that also belongs to a researcher or an administrator is kept, but no longer linked.
     """
     open_work = worker.assignments.filter(status=AssignmentStatus.ACCEPTED).order_by("hit")
-    # All HITs before any money: returning one may give its requester money back.
+    # Lock all HITs before any money: returning one may give its requester money back.
     hits = [assignment.hit_id for assignment in open_work]
     list(HIT.objects.select_for_update().filter(pk__in=hits).order_by("pk"))
     for assignment in open_work:
         try:
             assignment_return(assignment=assignment)
         except WorkRefusedError:
-            continue  # submitted this very moment
+            continue  # submitted at this very moment
     worker = Worker.objects.select_for_update(of=("self",), no_key=True).get(pk=worker.pk)
     user = worker.user
     worker.user = None
@@ -113,12 +113,12 @@ def worker_erase(*, worker: Worker) -> None:
             with transaction.atomic():
                 user.delete()
         except ProtectedError:
-            pass  # something else on this site needs the account; it is no worker's any more
+            pass  # something else on this site needs the account; it no longer belongs to a worker
 
 
 @transaction.atomic
 def messages_mark_read(*, worker: Worker, ids: list[int]) -> None:
-    """The worker has been shown these messages."""
+    """Mark these messages as shown to the worker."""
     Message.objects.filter(worker=worker, pk__in=ids, read_at=None).update(read_at=database_now())
 
 

@@ -1,8 +1,8 @@
-"""The errors of the API's front end: what goes wrong before an operation is asked."""
+"""Errors of the API's front end, raised before an operation runs."""
 
 
 class FrontError(Exception):
-    """A refusal with AWS's error type. `capital`: the text goes by Message, else by message."""
+    """A refusal with AWS's error type. `capital`: the text's key is Message, else message."""
 
     def __init__(self, kind: str, message: str = "", *, capital: bool = False) -> None:
         super().__init__(message)
@@ -12,5 +12,5 @@ class FrontError(Exception):
 
 
 def not_serialisable(message: str = "") -> FrontError:
-    """The body is no JSON, or a value in it has the wrong JSON type."""
+    """The body is not JSON, or a value in it has the wrong JSON type."""
     return FrontError("SerializationException", message, capital=True)

@@ -1,7 +1,7 @@
-"""Results written as the service's model has them.
+"""Results, written in the shapes of the service's model.
 
-Every result is checked, in production too: it costs little, and a member that a client does not
-expect makes old programs take a call for failed.
+Every result is checked, in production too: it costs little, and an unexpected member makes old
+clients treat a call as failed.
 """
 
 from datetime import datetime
@@ -15,11 +15,11 @@ _TYPES = {"integer": int, "long": int, "string": str, "boolean": bool, "timestam
 
 
 class MisfitError(Exception):
-    """An operation returned what the model does not have: a mistake of ours, not of the caller."""
+    """An operation's result does not fit the model: our mistake, not the caller's."""
 
 
 def written(operation: OperationModel, result: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a result ready for JSON; None: the operation has none, and the body stays empty."""
+    """Return a result ready for JSON; None: the operation has no result, and the body is empty."""
     shape = output_of(operation)
     if shape is None:
         if result:

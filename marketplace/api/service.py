@@ -1,4 +1,4 @@
-"""The models of the two services: botocore's of MTurk, the authority on shapes, and ours."""
+"""The models of the two services: botocore's for MTurk, the authority on shapes, and ours."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ from marketplace.api.extension import EXTENSION
 
 @cache
 def service() -> ServiceModel:
-    """Return the model that botocore ships; models in a user's home folder are left out."""
+    """Return the model that botocore ships; ignore models in a user's home folder."""
     loader = Loader(
         extra_search_paths=[Loader.BUILTIN_DATA_PATH], include_default_search_paths=False
     )
@@ -19,7 +19,7 @@ def service() -> ServiceModel:
 
 @cache
 def extension() -> ServiceModel:
-    """Return the model of what this marketplace can do beside MTurk's operations."""
+    """Return the model of this marketplace's own operations, in addition to MTurk's."""
     return ServiceModel(EXTENSION, "chainbox-marketplace")
 
 

@@ -1,8 +1,8 @@
-"""AWS Signature Version 4, checked as AWS's JSON services check it: in their order and words.
+"""AWS Signature Version 4, checked in the order and words of AWS's JSON services.
 
-There is no memory of signatures already seen. Two equal calls within one second have, rightly,
-equal signatures (a signature's time has whole seconds), so a memory would refuse honest clients;
-AWS keeps none either. What must not happen twice carries a UniqueRequestToken.
+The check does not remember signatures. A signature's time has whole seconds, so two equal calls
+within one second rightly have equal signatures; a memory would refuse honest clients. AWS keeps
+none either. A request that must not happen twice carries a UniqueRequestToken.
 """
 
 import hashlib
@@ -28,16 +28,16 @@ class SignedRequest(msgspec.Struct, frozen=True):
     """A request as it was sent."""
 
     method: str
-    # Path and query as they stand in the request line, percent signs and all.
+    # Path and query exactly as in the request line, still percent-encoded.
     path: str
     query: str
-    # Names in lower case. Values as WSGI gives them, each character standing for a byte.
+    # Names in lower case. Values as WSGI gives them: each character stands for a byte.
     headers: Mapping[str, str]
     body: bytes
 
 
 class Authorization(msgspec.Struct, frozen=True):
-    """What the Authorization header says."""
+    """The contents of the Authorization header."""
 
     key_id: str
     date: str
@@ -46,7 +46,7 @@ class Authorization(msgspec.Struct, frozen=True):
     terminator: str
     signed_headers: tuple[str, ...]
     signature: str
-    # The time of signing, in ISO 8601's basic format.
+    # The signing time, in ISO 8601's basic format.
     time: str
 
     @property
@@ -57,7 +57,7 @@ class Authorization(msgspec.Struct, frozen=True):
 def verify(request: SignedRequest, *, secret_of: Callable[[str], str | None], now: datetime) -> str:
     """Return the access key id that signed the request; `secret_of` gives a valid key's secret.
 
-    FrontError: it is not signed, or not as it should be.
+    FrontError: the request is not signed, or not correctly.
     """
     authorization, signed_at = read_authorization(request.headers)
     _check_time(authorization.time, signed_at, now)
@@ -67,7 +67,7 @@ def verify(request: SignedRequest, *, secret_of: Callable[[str], str | None], no
         raise FrontError(
             "UnrecognizedClientException", "The security token included in the request is invalid."
         )
-    # A header that was signed and did not arrive leaves nothing to compare with.
+    # If a signed header did not arrive, there is nothing to compare with.
     arrived = all(name in request.headers for name in authorization.signed_headers)
     if not arrived or not hmac.compare_digest(
         signature(request, authorization, secret).encode(), authorization.signature.encode()
@@ -87,7 +87,7 @@ def verify(request: SignedRequest, *, secret_of: Callable[[str], str | None], no
 
 
 def read_authorization(headers: Mapping[str, str]) -> tuple[Authorization, datetime]:
-    """Return the Authorization header's parts, and the time of signing."""
+    """Return the Authorization header's parts, and the signing time."""
     header = headers.get("authorization", "").strip()
     if not header.startswith("AWS4-"):
         raise FrontError(
@@ -136,7 +136,7 @@ def read_authorization(headers: Mapping[str, str]) -> tuple[Authorization, datet
 
 
 def signature(request: SignedRequest, authorization: Authorization, secret: str) -> str:
-    """Return the signature that the owner of the secret gives this request."""
+    """Return the signature of this request under the secret."""
     to_sign = "\n".join(
         [
             ALGORITHM,
@@ -152,7 +152,7 @@ def signature(request: SignedRequest, authorization: Authorization, secret: str)
 
 
 def canonical_request(request: SignedRequest, signed_headers: tuple[str, ...]) -> bytes:
-    """Return the one form of a request that both sides sign."""
+    """Return the canonical form of a request, which both sides sign."""
     lines = [
         request.method,
         canonical_path(request.path),
@@ -160,14 +160,14 @@ def canonical_request(request: SignedRequest, signed_headers: tuple[str, ...]) -
         *(f"{name}:{_spaced_once(request.headers[name])}" for name in signed_headers),
         "",
         ";".join(signed_headers),
-        # Of what arrived; what x-amz-content-sha256 says of it is no proof.
+        # Hash the body that arrived; the x-amz-content-sha256 header proves nothing.
         hashlib.sha256(request.body).hexdigest(),
     ]
     return "\n".join(lines).encode("latin-1")
 
 
 def canonical_path(path: str) -> str:
-    """Resolve dots and repeated slashes, then encode once more what is already encoded.
+    """Resolve dots and repeated slashes, then encode the already encoded path once more.
 
     >>> canonical_path("/a/./b//../c%20d/")
     '/a/c%2520d/'
@@ -183,7 +183,7 @@ def canonical_path(path: str) -> str:
 
 
 def canonical_query(query: str) -> str:
-    """Sort the parameters by name and value, each encoded in the one way.
+    """Sort the parameters by name and value, each in its canonical encoding.
 
     >>> canonical_query("b=2&a=%7e&b=10&c")
     'a=~&b=10&b=2&c='
@@ -197,7 +197,7 @@ def canonical_query(query: str) -> str:
 def _check_time(text: str, signed_at: datetime, now: datetime) -> None:
     earliest, latest = now - WINDOW, now + WINDOW
     minutes = int(WINDOW.total_seconds()) // 60
-    # Times of signing have whole seconds: the window must not be narrower by a part of one.
+    # Signing times have whole seconds, so the window must not be narrower by a fraction of one.
     if signed_at < earliest.replace(microsecond=0):
         raise _invalid(
             f"Signature expired: {text} is now earlier than {_write_time(earliest)} "
@@ -211,14 +211,14 @@ def _check_time(text: str, signed_at: datetime, now: datetime) -> None:
 
 
 def _check_scope(authorization: Authorization) -> None:
-    # Without the host a request to another server could be brought here; without the target
-    # another operation could be put in place of the one meant.
+    # Without the host, somebody could replay a request to another server here. Without the target,
+    # somebody could swap the operation.
     for name, written in (("host", "Host"), ("x-amz-target", "X-Amz-Target")):
         if name not in authorization.signed_headers:
             raise _invalid(f"'{written}' must be a 'SignedHeader' in the AWS Authorization.")
     wrong = ""
     if not authorization.region:
-        # Clients say us-east-1, or whatever their configuration says: there is one place here.
+        # Clients send us-east-1 or any region they are configured with: there is only one here.
         wrong += f"Credential should be scoped to a valid region, not '{authorization.region}'. "
     if authorization.service != SERVICE:
         wrong += f"Credential should be scoped to correct service: '{SERVICE}'. "
@@ -242,7 +242,7 @@ def _read_time(text: str) -> datetime:
         if re.fullmatch(r"[0-9]{8}T[0-9]{6}Z", text):
             return datetime.strptime(text, _BASIC_TIME).replace(tzinfo=UTC)
     except ValueError:
-        pass  # digits that are no date
+        pass  # digits that are not a date
     raise _incomplete(
         f"Date must be in ISO-8601 'basic format'. Got '{text}'. "
         "See http://en.wikipedia.org/wiki/ISO_8601"
@@ -250,7 +250,7 @@ def _read_time(text: str) -> datetime:
 
 
 def _basic(date: str) -> str:
-    """Return the basic form of a Date header as HTTP writes it; anything else unchanged."""
+    """Return the basic form of an HTTP Date header; return anything else unchanged."""
     try:
         time = datetime.strptime(re.sub(r" [-+]0000$", " GMT", date), "%a, %d %b %Y %H:%M:%S GMT")
         return time.strftime(_BASIC_TIME)

@@ -1,4 +1,4 @@
-"""Requests checked against the service's model, and against the limits that only its pages tell."""
+"""Requests, checked against the service's model and against limits that only its docs give."""
 
 import re
 from collections.abc import Sequence
@@ -15,19 +15,19 @@ from marketplace.rules.money import cents
 YEAR = 31_536_000
 BILLION = 1_000_000_000
 DOCUMENT_BYTES = 65_535
-# The largest reward or bonus, which MTurk's pages do not give: ours, in cents.
+# The largest reward or bonus, in cents. MTurk's pages do not give one; this is ours.
 MOST_CENTS = 1_000_000
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """The least and the most that a member may be (numbers) or have (characters, bytes, items)."""
+    """The minimum and maximum of a member's value, or of its characters, bytes or items."""
 
     least: int | None = None
     most: int | None = None
     in_bytes: bool = False
 
 
-# Documented, but not in the model. A member has the same limit wherever it stands.
+# Documented, but not in the model. A member has the same limit everywhere.
 LIMITS: dict[str, Limit] = {
     # HIT types and HITs
     "Title": Limit(1, 128),
@@ -49,7 +49,7 @@ LIMITS: dict[str, Limit] = {
     "Name": Limit(1, 200),
     "Test": Limit(1, DOCUMENT_BYTES, in_bytes=True),
     "AnswerKey": Limit(1, DOCUMENT_BYTES, in_bytes=True),
-    # The upper bounds of these two are ours: no request, and no test, takes longer than a year.
+    # The upper bounds of these two are ours: a request or a test takes at most a year.
     "TestDurationInSeconds": Limit(1, YEAR),
     "RetryDelayInSeconds": Limit(0, YEAR),
     # Messages
@@ -58,7 +58,7 @@ LIMITS: dict[str, Limit] = {
     "WorkerIds": Limit(1, 100),
 }
 
-# Characters that no XML document may hold, and that no database keeps in all cases.
+# Characters that XML does not allow, and that not every database stores.
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BITS = {"integer": 32, "long": 64}
@@ -68,9 +68,9 @@ _WANTED = {"integer": "an Integer", "long": "a Long", "string": "a String", "boo
 def validated(operation: OperationModel, body: dict[str, Any]) -> dict[str, Any]:
     """Return an operation's parameters with Python values; timestamps become datetimes.
 
-    Members that the model does not know are left out, as AWS does, and so are those that are null.
-    FrontError SerializationException: a value has the wrong JSON type. ValidationException: values
-    are missing or break a rule; all are named. RequestError: a string holds control characters.
+    Members that are null or unknown to the model are left out, as AWS does. FrontError
+    SerializationException: a value has the wrong JSON type. ValidationException: values are missing
+    or break a rule; all are named. RequestError: a string holds control characters.
     """
     shape = operation.input_shape
     if not isinstance(shape, StructureShape):
@@ -185,7 +185,7 @@ def _check_string(shape: Shape, name: str, value: str, place: str, violations: l
         rule = f"Member must satisfy enum value set: [{', '.join(allowed)}]"
         violations.append(_violation(value, place, rule))
     pattern = shape.metadata.get("pattern")
-    # fullmatch: `$` alone would let a line break through at the end.
+    # fullmatch: `$` alone would allow a line break at the end.
     if pattern and not re.fullmatch(pattern, value):
         rule = f"Member must satisfy regular expression pattern: {pattern}"
         violations.append(_violation(value, place, rule))

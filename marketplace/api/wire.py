@@ -24,13 +24,13 @@ from marketplace.rules.errors import RequestError
 from marketplace.selectors.keys import valid_key
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
-# Two documents of 64 KiB, every character of them escaped, fit several times over.
+# Room for several times two documents of 64 KiB with every character escaped.
 MOST_BYTES = 1 << 20
 
 logger = logging.getLogger(__name__)
 
 
-@csrf_exempt  # no cookies here: the signature says who calls
+@csrf_exempt  # there are no cookies here: the signature identifies the caller
 def api(request: HttpRequest) -> HttpResponse:
     """Answer one call of the API."""
     response = _answer(request, request_id := str(uuid.uuid4()))
@@ -41,7 +41,7 @@ def api(request: HttpRequest) -> HttpResponse:
 def _answer(request: HttpRequest, request_id: str) -> HttpResponse:
     if request.method != "POST" or request.content_type != CONTENT_TYPE:
         return HttpResponse("<UnknownOperationException/>\n", status=404, content_type="text/xml")
-    # Asked before the body is read. A body without a length counts as empty.
+    # Check this before reading the body. A body without a length counts as empty.
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or len(length) > 9 or int(length) > MOST_BYTES:
         return HttpResponse(status=413)
@@ -53,11 +53,11 @@ def _answer(request: HttpRequest, request_id: str) -> HttpResponse:
         caller = _caller(request, now)
         operations = OPERATIONS
         if is_extension(operation):
-            # Here there are no old programs that send more than they should.
+            # No old clients call this service, so unknown members are refused.
             unknown_refuse(operation, body)
             operations = EXTENSION
         params = validated(operation, body)
-        # What the clock has decided meanwhile is done first, so that every state is true.
+        # First do whatever has become due, so that every state is current.
         sweep(most=50)
         return _json(200, written(operation, operations[operation.name](caller, params)))
     except FrontError as error:
@@ -72,7 +72,7 @@ def _answer(request: HttpRequest, request_id: str) -> HttpResponse:
             },
         )
     except Exception:
-        # Whatever it was is for the log only; clients try again after a 500.
+        # The cause is for the log only; clients try again after a 500.
         logger.exception("API request %s failed", request_id)
         milliseconds = f" {_milliseconds(now)}" if now else ""
         return _json(
@@ -110,7 +110,7 @@ def _operation(request: HttpRequest) -> OperationModel:
 def _caller(request: HttpRequest, now: datetime) -> Requester:
     signed = SignedRequest(
         method=request.method or "",
-        # Django decodes the path; nothing in ours needs encoding, so this gives it back.
+        # Django decodes the path; ours needs no encoding, so this restores it.
         path=quote(request.path, safe="/~"),
         query=request.META.get("QUERY_STRING", ""),
         headers={name.lower(): value for name, value in request.headers.items()},

@@ -12,12 +12,12 @@ from marketplace.rules.ids import access_key_id, person_id
 
 
 class Requester(models.Model):
-    """Who publishes HITs, through the API only."""
+    """A requester publishes HITs, through the API only."""
 
     name = models.CharField(max_length=100, unique=True)
     requester_id = models.CharField(max_length=20, unique=True, default=person_id)
     is_active = models.BooleanField(default=True)
-    # Whether it may invite workers through the API.
+    # Whether the requester may invite workers through the API.
     may_invite = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -26,12 +26,12 @@ class Requester(models.Model):
 
     @property
     def webhook_secret(self) -> str:
-        """The key of the signatures on this requester's notifications."""
+        """The key that signs this requester's notifications."""
         return derived_secret(f"webhook:{self.requester_id}")
 
 
 class AccessKey(models.Model):
-    """An access key. Its secret is derived, not stored: a copy of the database gives none away."""
+    """An access key. Its secret is derived, not stored, so a copy of the database reveals none."""
 
     requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="keys")
     key_id = models.CharField(max_length=20, unique=True, default=access_key_id)
@@ -70,15 +70,15 @@ class Worker(models.Model):
 
 
 class Invitation(models.Model):
-    """A sign-up link. Only the hash of its code is kept."""
+    """A sign-up link. Only the hash of its code is stored."""
 
     code_hash = models.CharField(max_length=64, unique=True)
-    # Who made it through the API; null: the command did.
+    # The requester who made it through the API; null: the command made it.
     requester = models.ForeignKey(
         Requester, null=True, blank=True, on_delete=models.PROTECT, related_name="invitations"
     )
     note = models.CharField(max_length=100, blank=True)
-    # How many may still sign up with it.
+    # How many people can still sign up with it.
     places = models.PositiveIntegerField(default=1)
     expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())

@@ -9,7 +9,7 @@ from marketplace.rules.lifecycle import HELD, AssignmentStatus, HITStatus
 
 
 class HITType(models.Model):
-    """What a group of HITs has in common. The same properties always give the same type."""
+    """The common properties of a group of HITs. The same properties always give the same type."""
 
     hit_type_id = models.CharField(max_length=30, unique=True, default=thing_id)
     requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="hit_types")
@@ -36,7 +36,7 @@ class HITType(models.Model):
 
 
 class HIT(models.Model):
-    """A task. `status` is kept by the actions from the clock and the assignments."""
+    """A task. The actions update `status` from the clock and the assignments."""
 
     hit_id = models.CharField(max_length=30, unique=True, default=thing_id)
     requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="hits")
@@ -53,8 +53,8 @@ class HIT(models.Model):
         default=HITStatus.ASSIGNABLE.value,
     )
     reviewing = models.BooleanField(default=False)
-    # The marketplace's fee for one assignment, as it was when the HIT was made, and what of the
-    # requester's money is held for this HIT now.
+    # The marketplace's fee for one assignment when the HIT was created, and the requester's money
+    # that is held for this HIT now.
     fee_cents = models.PositiveIntegerField(default=0)
     held_cents = models.PositiveBigIntegerField(default=0)
     disposed_at = models.DateTimeField(null=True, blank=True)
@@ -74,8 +74,8 @@ class HIT(models.Model):
 class Assignment(models.Model):
     """One worker's sitting at a HIT.
 
-    A place that is given back keeps its assignment id for the next worker, so the id alone names
-    no worker: (assignment id, worker) does.
+    A returned place keeps its assignment id for the next worker. So the id alone does not name a
+    worker: (assignment id, worker) does.
     """
 
     assignment_id = models.CharField(max_length=30, default=thing_id, db_index=True)
@@ -95,7 +95,7 @@ class Assignment(models.Model):
     # QuestionFormAnswers XML.
     answer = models.TextField(blank=True)
     feedback = models.TextField(blank=True)
-    # When the sweeper has to look at it again: the deadline, then the auto-approval.
+    # When the sweep must look at it again: at the deadline, then at the auto-approval.
     due_at = models.DateTimeField(null=True, blank=True, db_index=True)
 
     class Meta:

@@ -7,7 +7,7 @@ from marketplace.models.accounts import Requester, Worker
 
 
 class AccountKind(models.TextChoices):
-    # Where money comes from and goes to outside the marketplace; the only one below zero.
+    # The outside world, where money comes from and goes to; the only account below zero.
     OUTSIDE = "outside"
     AVAILABLE = "available"
     HELD = "held"
@@ -16,7 +16,7 @@ class AccountKind(models.TextChoices):
 
 
 class Account(models.Model):
-    """Whose money, and what for. `balance` is the sum of its postings, kept with them."""
+    """The owner and purpose of money. `balance` is the sum of its postings, updated with them."""
 
     kind = models.CharField(max_length=10, choices=AccountKind.choices)
     requester = models.ForeignKey(
@@ -55,7 +55,7 @@ class Account(models.Model):
 
 
 class Transaction(models.Model):
-    """Why money moved. `key` makes a movement happen once, whoever asks how often."""
+    """The reason for a movement. `key` makes it happen only once, however often it is requested."""
 
     kind = models.CharField(max_length=20)
     key = models.CharField(max_length=100, unique=True)

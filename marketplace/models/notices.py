@@ -1,4 +1,4 @@
-"""What is told to whom: notifications to requesters' webhooks, messages to workers."""
+"""Notifications to requesters' webhooks, and messages to workers."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -27,7 +27,7 @@ class NotificationSettings(models.Model):
 
 
 class Event(models.Model):
-    """A notification to deliver: an outbox row, tried until it is taken or given up."""
+    """A notification to deliver: an outbox row, tried until delivered or given up."""
 
     requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="events")
     destination = models.CharField(max_length=500)
@@ -43,7 +43,7 @@ class Event(models.Model):
 
 
 class Message(models.Model):
-    """A requester's words to a worker, shown on the worker site."""
+    """A requester's message to a worker, shown on the worker site."""
 
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="messages")
     requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="messages")

@@ -8,7 +8,7 @@ from marketplace.rules.ids import thing_id
 
 
 class QualificationType(models.Model):
-    """A qualification that a requester grants, by hand, by a test, or to whoever asks."""
+    """A qualification that a requester grants: by hand, by a test, or to everybody who asks."""
 
     qualification_type_id = models.CharField(max_length=30, unique=True, default=thing_id)
     requester = models.ForeignKey(
@@ -18,7 +18,7 @@ class QualificationType(models.Model):
     description = models.TextField()
     keywords = models.TextField(blank=True)
     is_active = models.BooleanField(default=True)
-    # Null: a request cannot be made again.
+    # Null: a worker cannot request it again.
     retry_delay = models.PositiveIntegerField(null=True, blank=True)
     test = models.TextField(blank=True)
     test_duration = models.PositiveIntegerField(null=True, blank=True)
@@ -65,7 +65,7 @@ class Qualification(models.Model):
 
 
 class QualificationRequest(models.Model):
-    """A worker asks for a qualification, with the answers to its test if it has one."""
+    """A worker's request for a qualification, with the answers to its test if it has one."""
 
     PENDING, GRANTED, REJECTED = "pending", "granted", "rejected"
 
@@ -100,9 +100,9 @@ class QualificationRequest(models.Model):
 
 
 class TestAttempt(models.Model):
-    """A worker has opened a qualification's test; its time runs."""
+    """A worker has opened a qualification's test, and its time is running."""
 
-    __test__ = False  # no test case, whatever its name
+    __test__ = False  # not a test case, despite its name
 
     qualification_type = models.ForeignKey(
         QualificationType, on_delete=models.PROTECT, related_name="attempts"

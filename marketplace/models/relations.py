@@ -1,4 +1,4 @@
-"""Between a requester and a worker: blocks, bonuses; between a requester and us: request tokens."""
+"""Blocks and bonuses between a requester and a worker; request tokens of a requester."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,7 +8,7 @@ from marketplace.models.hits import Assignment
 
 
 class WorkerBlock(models.Model):
-    """A requester wants no more work of this worker."""
+    """A requester no longer wants this worker's work."""
 
     requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="blocks")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="blocks")
@@ -39,12 +39,12 @@ class BonusPayment(models.Model):
 
 
 class RequestToken(models.Model):
-    """A UniqueRequestToken that was used, and what it led to."""
+    """A used UniqueRequestToken, and its result."""
 
     requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="tokens")
     operation = models.CharField(max_length=40)
     token = models.CharField(max_length=64)
-    # The id of what was made, so that the same request gets the same answer.
+    # The id of the created object, so that the same request gets the same answer.
     result = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -1,1 +1,1 @@
-"""MTurk's rules as pure functions: no Django, no database, no clock of their own."""
+"""MTurk's rules as pure functions: they use no Django, no database and no clock."""

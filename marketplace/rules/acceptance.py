@@ -1,8 +1,8 @@
-"""The claim of acceptance in a frame's address: proof that a worker has accepted an assignment.
+"""The claim in a frame's address: proof that a worker has accepted an assignment.
 
-Assignment and worker ids can be made up by anybody. The claim cannot: it is signed with keys that
-only the marketplace and the HIT's requester can compute. docs/marketplace-api.md describes it for
-requesters.
+Anybody can make up assignment and worker ids. Nobody can make up the claim: it is signed with keys
+that only the marketplace and the HIT's requester can compute. docs/marketplace-api.md describes it
+for requesters.
 """
 
 import hashlib
@@ -13,12 +13,12 @@ from datetime import datetime
 import msgspec
 
 VERSION = "1"
-# Never the secret itself: that signs the requester's calls, and a key has one purpose.
+# Never the secret itself: it signs the requester's calls, and a key has only one purpose.
 _PURPOSE = b"chainbox acceptance 1"
 
 
 class Accepted(msgspec.Struct, frozen=True):
-    """Who has accepted what, when, and until when the assignment is theirs."""
+    """The worker, the assignment, the time of acceptance and the deadline."""
 
     assignment_id: str
     hit_id: str
@@ -30,8 +30,8 @@ class Accepted(msgspec.Struct, frozen=True):
 def acceptance_claim(accepted: Accepted, secrets: Mapping[str, str]) -> str:
     """Return the claim, with a signature for each of the requester's access keys.
 
-    `secrets` are those of the keys, by their ids. A requester who changes keys has two for a
-    while, and the marketplace does not know which of them its pages use.
+    `secrets` maps key ids to secrets. A requester who changes keys has two for a while, and the
+    marketplace does not know which of them the requester's pages use.
     """
     times = [str(_milliseconds(accepted.accepted_at)), str(_milliseconds(accepted.deadline))]
     ids = [accepted.assignment_id, accepted.hit_id, accepted.worker_id]

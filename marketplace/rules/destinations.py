@@ -1,4 +1,4 @@
-"""Where notifications may go: a webhook's address."""
+"""Where notifications may go: the rules for a webhook's address."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
@@ -7,15 +7,15 @@ from marketplace.rules.errors import RequestError
 
 LONGEST = 500
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-# The only part of IPv6 that is handed out for the public internet.
+# The only part of IPv6 that is allocated for the public internet.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
-# Networks whose addresses hold one of IPv4, and how far from the right it stands.
+# Networks whose addresses embed an IPv4 address, and how far from the right it stands.
 _EMBEDDED = (
     (IPv6Network("::ffff:0:0/96"), 0),  # IPv4-mapped
     (IPv6Network("64:ff9b::/96"), 0),  # NAT64, over the internet
     (IPv6Network("2002::/16"), 80),  # 6to4
 )
-# Inside 2000::/3, and yet no hosts of the public internet (IANA's special-purpose registry).
+# Inside 2000::/3, but not public hosts (IANA's special-purpose registry).
 _SPECIAL = tuple(
     map(
         IPv6Network,
@@ -50,7 +50,7 @@ def invalid_endpoint(reason: str) -> RequestError:
 
 
 def destination_check(destination: str, transport: str) -> None:
-    """Refuse what is no webhook: Amazon's queues and topics, e-mail, plain http elsewhere."""
+    """Refuse anything but a webhook: Amazon's queues and topics, e-mail, non-local plain http."""
     if transport == "Email":
         raise invalid_endpoint("notifications by e-mail are not sent; give a webhook's https URL.")
     if destination.startswith("arn:"):
@@ -75,7 +75,7 @@ def destination_check(destination: str, transport: str) -> None:
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an IP address is one of the public internet, not of a network of ours.
+    """Tell whether an IP address belongs to the public internet, not to one of our networks.
 
     >>> is_public("93.184.216.34"), is_public("10.0.0.1"), is_public("::ffff:127.0.0.1")
     (True, False, False)
@@ -88,9 +88,9 @@ def is_public(address: str) -> bool:
         return _is_public_ipv4(ip)
     for network, shift in _EMBEDDED:
         if ip in network:
-            # Addresses of the older internet inside: what counts is where they lead.
+            # For an embedded IPv4 address, check where it leads.
             return _is_public_ipv4(IPv4Address(int(ip) >> shift & 0xFFFF_FFFF))
-    # Whatever is not given to the public internet is some special purpose, known today or not.
+    # An address outside the public internet has some special purpose, known today or not.
     if ip not in _GLOBAL_UNICAST or any(ip in network for network in _SPECIAL):
         return False
     return ip.is_global and not _is_isatap(ip)

@@ -1,4 +1,4 @@
-"""What a caller of the API did wrong, with MTurk's code and wording: clients match on both."""
+"""A caller's mistakes, with MTurk's code and wording: clients match on both."""
 
 PREFIX = "AWS.MechanicalTurk."
 
@@ -16,7 +16,7 @@ class RequestError(ValueError):
 
 
 def does_not_exist(kind: str, number: str) -> RequestError:
-    """The error for an id that names nothing of the caller's.
+    """The error for an id that does not name anything of the caller's.
 
     >>> does_not_exist("HIT", "3ABC").turk_error_code
     'AWS.MechanicalTurk.HITDoesNotExist'
@@ -34,7 +34,7 @@ def invalid_hit_state(state: str, *allowed: str) -> RequestError:
 
 
 def invalid_state(kind: str, allowed: str) -> RequestError:
-    """The error for an assignment, a qualification or a request that is not in a fitting state."""
+    """The error for an assignment, a qualification or a request in the wrong state."""
     return RequestError(
         f"Invalid{kind}State", f"This operation can be called with a status of: {allowed}"
     )

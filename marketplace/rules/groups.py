@@ -1,7 +1,8 @@
-"""HIT group ids. MTurk showed workers another id than requesters for the same group of HITs.
+"""HIT group ids.
 
-Ours is the HIT type id with every character but the first moved along the alphabet by a step that
-depends on its place: never the same as the type id, and readable backwards without a table.
+On MTurk, workers and requesters saw different ids for the same group of HITs. Our group id is the
+HIT type id with every character but the first moved along the alphabet by a step that depends on
+its place. It never equals the type id, and can be reversed without a table.
 """
 
 from marketplace.rules.ids import ALPHABET
@@ -16,7 +17,7 @@ def _moved(number: str, direction: int) -> str:
 
 
 def group_id(hit_type_id: str) -> str:
-    """Return the id of the group that all HITs of a type make.
+    """Return the id of the group of all HITs of a type.
 
     >>> group_id("3AAAAAAA")
     '3IPW3BIP'
@@ -25,7 +26,7 @@ def group_id(hit_type_id: str) -> str:
 
 
 def hit_type_id_of(group: str) -> str | None:
-    """Return the type whose group this is, or None if it cannot be a group's id.
+    """Return the type of this group, or None if this cannot be a group id.
 
     >>> hit_type_id_of("3IPW3BIP")
     '3AAAAAAA'

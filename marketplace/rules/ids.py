@@ -1,4 +1,4 @@
-"""Opaque ids that look as MTurk's did."""
+"""Opaque ids that look like MTurk's."""
 
 import secrets
 
@@ -6,7 +6,7 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
 def is_id(text: str) -> bool:
-    """Tell whether this could be an id of ours; what could not need not be looked up."""
+    """Tell whether this could be one of our ids; if not, there is no need to look it up."""
     return 0 < len(text) <= 64 and all(letter in ALPHABET for letter in text)
 
 

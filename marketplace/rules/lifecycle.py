@@ -1,4 +1,4 @@
-"""The states of HITs and assignments, and which follow which."""
+"""The states of HITs and assignments, and the transitions between them."""
 
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ class HITStatus(StrEnum):
 
 
 class AssignmentStatus(StrEnum):
-    """Accepted, Returned and Abandoned are ours; requesters see the other three."""
+    """Accepted, Returned and Abandoned are internal; requesters see the other three."""
 
     ACCEPTED = "Accepted"
     SUBMITTED = "Submitted"
@@ -24,7 +24,7 @@ class AssignmentStatus(StrEnum):
     ABANDONED = "Abandoned"
 
 
-# What is under way or done; a returned or abandoned assignment leaves its place to another worker.
+# Assignments under way or done; a returned or abandoned one leaves its place to another worker.
 HELD = (
     AssignmentStatus.ACCEPTED,
     AssignmentStatus.SUBMITTED,
@@ -48,7 +48,7 @@ ASSIGNMENT_STEPS: dict[AssignmentStatus, tuple[AssignmentStatus, ...]] = {
 }
 HIT_STEPS: dict[HITStatus, tuple[HITStatus, ...]] = {
     HITStatus.ASSIGNABLE: (HITStatus.UNASSIGNABLE, HITStatus.REVIEWABLE),
-    # A return makes room; more assignments or more time make a finished HIT assignable again.
+    # A return frees a place; more assignments or more time make a finished HIT assignable again.
     HITStatus.UNASSIGNABLE: (HITStatus.ASSIGNABLE, HITStatus.REVIEWABLE),
     HITStatus.REVIEWABLE: (
         HITStatus.ASSIGNABLE,
@@ -65,7 +65,7 @@ HIT_STEPS: dict[HITStatus, tuple[HITStatus, ...]] = {
 
 
 class Places(msgspec.Struct, frozen=True):
-    """How many of a HIT's assignments there are in each kind of state."""
+    """The number of a HIT's assignments in each kind of state."""
 
     maximum: int
     accepted: int
@@ -82,7 +82,7 @@ def hit_status(
 ) -> HITStatus:
     """Return a HIT's status from its clock and its assignments.
 
-    Reviewable: nobody is at work, and nobody can begin. Reviewing is the requester's own mark.
+    Reviewable: nobody is working on it, and nobody can start. The requester sets Reviewing.
     """
     if disposed:
         return HITStatus.DISPOSED

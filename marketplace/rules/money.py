@@ -26,7 +26,7 @@ def dollars(amount: int) -> str:
 
 
 def fee(amount: int, percent: int) -> int:
-    """Return the marketplace's share, rounded up to a cent; nothing if it takes none.
+    """Return the marketplace's fee, rounded up to a cent; zero if it takes none.
 
     >>> fee(5, 20), fee(100, 20), fee(100, 0)
     (1, 20, 0)

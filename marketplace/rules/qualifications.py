@@ -1,4 +1,4 @@
-"""Qualification requirements: what a worker must be to see, preview or accept a HIT."""
+"""Qualification requirements: conditions on a worker to see, preview or accept a HIT."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -16,12 +16,12 @@ SYSTEM_TYPES = {
     LOCALE: "Location",
     ADULT: "Adult content",
 }
-# Until a worker has submitted this many assignments the share counts as 100%.
+# Until a worker has submitted this many assignments, the share counts as 100%.
 PERCENT_COUNTS_FROM = 100
 
 
 class Action(StrEnum):
-    """What a requirement can guard; each includes the ones before it."""
+    """The actions that a requirement can guard; each includes the ones before it."""
 
     ACCEPT = "Accept"
     PREVIEW = "PreviewAndAccept"
@@ -29,7 +29,7 @@ class Action(StrEnum):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """A worker's values by qualification type, system types included, and where they live."""
+    """A worker's values by qualification type, including system types, and where they live."""
 
     values: dict[str, int]
     country: str = ""
@@ -37,7 +37,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def guards(requirement: Mapping[str, Any]) -> Action:
-    """Return what a requirement guards; the old RequiredToPreview is PreviewAndAccept."""
+    """Return the actions a requirement guards; the old RequiredToPreview is PreviewAndAccept."""
     given = requirement.get("ActionsGuarded")
     if given:
         return Action(given)
@@ -45,7 +45,7 @@ def guards(requirement: Mapping[str, Any]) -> Action:
 
 
 def applies(requirement: Mapping[str, Any], action: Action) -> bool:
-    """Tell whether the requirement has to be met for the action."""
+    """Tell whether the worker has to meet the requirement for the action."""
     order = list(Action)
     return order.index(guards(requirement)) >= order.index(action)
 
@@ -53,7 +53,8 @@ def applies(requirement: Mapping[str, Any], action: Action) -> bool:
 def is_met(requirement: Mapping[str, Any], standing: Standing) -> bool:
     """Compare a requirement, in the API's form, with a worker's standing.
 
-    Without the qualification only DoesNotExist is met. A locale matches as far as it is given.
+    A worker without the qualification meets only DoesNotExist. A locale is compared only as far as
+    it is given.
     """
     type_id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
     if type_id == LOCALE:

@@ -1,4 +1,4 @@
-"""Whether qualification requirements are well put: which values go with which comparator."""
+"""Whether qualification requirements are well formed: which values go with which comparator."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -22,7 +22,7 @@ _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 def requirement_words(requirement: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Say what a requirement asks for; `names` has the requesters' qualification types.
+    """Say what a requirement asks for; `names` gives the names of requesters' qualification types.
 
     >>> requirement_words(
     ...     {"QualificationTypeId": LOCALE, "Comparator": "In",
@@ -48,7 +48,7 @@ def _place(locale: Mapping[str, str]) -> str:
 
 
 def duration_words(seconds: int) -> str:
-    """Say a span of time in its two largest units.
+    """Write a span of time in its two largest units.
 
     >>> duration_words(3_600), duration_words(5_430), duration_words(0)
     ('1 hour', '1 hour 30 minutes', '0 seconds')

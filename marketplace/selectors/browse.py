@@ -1,4 +1,4 @@
-"""What a worker finds: groups of HITs, with what they ask for."""
+"""The groups of HITs that a worker can find, with their requirements."""
 
 from datetime import datetime
 from typing import Any
@@ -33,7 +33,7 @@ class Requirement(msgspec.Struct, frozen=True):
 
     words: str
     is_met: bool
-    # What can be asked for to meet it; None for system types and for types nobody can ask for.
+    # What the worker can request to meet it; None for system types and types nobody can request.
     qualification_type_id: str | None
     guards_preview: bool
 
@@ -52,7 +52,7 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """What a worker looks for."""
+    """A worker's search."""
 
     text: str = ""
     minimum_cents: int = 0
@@ -72,7 +72,7 @@ def open_hits(worker: Worker, now: datetime) -> QuerySet[HIT]:
 
 
 def groups_found(worker: Worker, wanted: Filter) -> list[Group]:
-    """All groups that the worker may discover and that fit the filter, sorted."""
+    """Return all groups that the worker may discover and that match the filter, sorted."""
     types = Q(hit_type__reward_cents__gte=wanted.minimum_cents)
     for word in wanted.text.split():
         types &= (
@@ -93,7 +93,7 @@ def groups_found(worker: Worker, wanted: Filter) -> list[Group]:
 
 
 def group_find(worker: Worker, hit_type: HITType) -> Group | None:
-    """Return one group, also when nothing of it is left; None if the worker may not know of it."""
+    """Return one group, even when no HIT is left in it; None if the worker may not know it."""
     found = _groups(worker, Q(hit_type=hit_type))
     if found:
         return found[0]
@@ -112,7 +112,7 @@ def hit_type_find(number: str) -> HITType | None:
 
 
 def hit_to_preview(worker: Worker, hit_type: HITType, hit_id: str = "") -> HIT | None:
-    """Return a HIT of the group that the worker could accept, the one asked for if it is open."""
+    """Return a HIT of the group that the worker could accept: the requested one if it is open."""
     hits = open_hits(worker, database_now()).filter(hit_type=hit_type)
     asked = only_row(hits.filter(hit_id=hit_id)) if is_id(hit_id) else None
     return asked or hits.order_by("pk").first()

@@ -1,4 +1,4 @@
-"""What a worker has earned, from the ledger; and all that is known of a worker."""
+"""A worker's earnings, from the ledger; and all data that is stored about a worker."""
 
 from datetime import date
 from typing import Any
@@ -24,13 +24,13 @@ class Day(msgspec.Struct, frozen=True):
 
 
 def balance_of(worker: Worker) -> int:
-    """Return what the worker's account holds."""
+    """Return the balance of the worker's account."""
     found = Account.objects.filter(kind=AccountKind.EARNINGS, worker=worker).first()
     return found.balance if found else 0
 
 
 def earned_in_all(worker: Worker) -> tuple[int, int]:
-    """Return the cents of all rewards and of all bonuses."""
+    """Return the totals of rewards and of bonuses, in cents."""
     rows = dict(
         _postings(worker)
         .values_list("transaction__kind")
@@ -41,7 +41,7 @@ def earned_in_all(worker: Worker) -> tuple[int, int]:
 
 
 def earnings_by_day(worker: Worker, most: int = 60) -> list[Day]:
-    """Return the last days on which something was earned, newest first."""
+    """Return the last days on which the worker earned something, newest first."""
     rows = (
         _postings(worker)
         .annotate(day=TruncDate("transaction__created_at"))

@@ -20,7 +20,7 @@ NOT_QUALIFIED = "You do not have the qualifications that this HIT asks for."
 
 
 def standing_of(worker: Worker) -> Standing:
-    """Return all that requirements can ask about a worker, in two statements."""
+    """Return everything that requirements can ask about a worker, in two statements."""
     values = dict(
         Qualification.objects.filter(worker=worker, is_granted=True).values_list(
             "qualification_type__qualification_type_id", "value"

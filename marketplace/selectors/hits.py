@@ -1,4 +1,4 @@
-"""HITs as they are at this moment, whether or not the sweeper has been round."""
+"""HITs as they are at this moment, whether or not the sweep has run."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,7 +13,7 @@ from marketplace.rules.lifecycle import COMPLETED, AssignmentStatus, HITStatus, 
 def places_by_hit(hits: Iterable[HIT], now: datetime) -> dict[int, Places]:
     """Count the assignments of several HITs in one statement.
 
-    Who has run out of time no longer has a place, even if nobody has noted it yet.
+    A worker whose time has run out no longer has a place, even before the sweep records it.
     """
     maximum = {hit.pk: hit.max_assignments for hit in hits}
     counted = {
@@ -56,7 +56,7 @@ def hits_of(requester: Requester) -> QuerySet[HIT]:
 def reviewable_hits(requester: Requester, now: datetime) -> QuerySet[HIT]:
     """Return the HITs that are Reviewable now.
 
-    That is what is marked so, and what has expired since with nobody at work.
+    These are the HITs marked so, and those that have expired since with nobody at work.
     """
     at_work = Assignment.objects.filter(
         hit=OuterRef("pk"), status=AssignmentStatus.ACCEPTED, deadline__gt=now
@@ -77,7 +77,7 @@ def reviewing_hits(requester: Requester) -> QuerySet[HIT]:
 
 def hits_requiring(requester: Requester, qualification_type_id: str) -> QuerySet[HIT]:
     """Return the requester's HITs with a requirement on a qualification type."""
-    # Ids are capitals and digits, so a quoted id in the list's text is that id.
+    # Ids consist of capitals and digits, so a quoted id in the list's text can only be that id.
     return (
         hits_of(requester)
         .annotate(required=Cast("hit_type__requirements", TextField()))

@@ -1,4 +1,4 @@
-"""Finding what a requester names by id. What belongs to others does not exist for them."""
+"""Find a requester's objects by id. Other requesters' objects do not exist for them."""
 
 from django.db.models import Q
 
@@ -21,7 +21,7 @@ from marketplace.rules.errors import (
 from marketplace.rules.lifecycle import HELD, AssignmentStatus
 from marketplace.rules.qualifications import SYSTEM_TYPES
 
-# What requesters see of assignments: those that have been submitted.
+# The assignments that requesters see: those that have been submitted.
 SUBMITTED = (AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED, AssignmentStatus.REJECTED)
 
 
@@ -52,9 +52,9 @@ def own_hit_type(requester: Requester, hit_type_id: str) -> HITType:
 def own_assignment(requester: Requester, assignment_id: str, *, allowed: str) -> Assignment:
     """Return the submitted assignment that has this id now.
 
-    AssignmentDoesNotExist; InvalidAssignmentState with the allowed states as MTurk worded them
-    if it has not been submitted. An id that was given back names several rows, of which at most
-    one is held.
+    AssignmentDoesNotExist; InvalidAssignmentState with the allowed states in MTurk's words if it
+    has not been submitted. Several rows can share an id that was returned; at most one of them is
+    held.
     """
     named = Assignment.objects.select_related("worker", "hit__hit_type", "hit__requester").filter(
         assignment_id=assignment_id, hit__requester=requester
@@ -103,7 +103,7 @@ def qualification_type_named(requester: Requester, type_id: str) -> Qualificatio
 
 
 def own_qualification_type(requester: Requester, type_id: str) -> QualificationType:
-    """Return the requester's own qualification type; listed ones of others are not theirs."""
+    """Return the requester's own qualification type, not one that is only listed for them."""
     if type_id in SYSTEM_TYPES:
         raise permission_denied()
     found = qualification_type_named(requester, type_id)

@@ -21,7 +21,7 @@ from marketplace.rules.qualifications import percent_approved
 
 
 class Record(msgspec.Struct, frozen=True):
-    """How a worker's assignments have fared."""
+    """The numbers of a worker's assignments by outcome."""
 
     accepted: int
     submitted: int
@@ -34,7 +34,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 def assignment_find(worker: Worker, assignment_id: str) -> Assignment | None:
-    """Return the worker's newest assignment of that id; nobody else's."""
+    """Return the worker's own newest assignment with that id."""
     if not is_id(assignment_id):
         return None
     return (
@@ -46,7 +46,7 @@ def assignment_find(worker: Worker, assignment_id: str) -> Assignment | None:
 
 
 def holder_find(assignment_id: str) -> Assignment | None:
-    """Return the assignment that holds this id now, whoever the worker is; else the last one."""
+    """Return the assignment that holds this id now, for any worker; else the last one."""
     if not is_id(assignment_id):
         return None
     found = Assignment.objects.select_related("hit__hit_type", "worker").filter(
@@ -56,13 +56,13 @@ def holder_find(assignment_id: str) -> Assignment | None:
 
 
 def others_had(assignment: Assignment) -> bool:
-    """Tell whether other workers know this assignment's id, having had and left the place."""
+    """Tell whether other workers know this assignment's id because they had the place before."""
     named = Assignment.objects.filter(assignment_id=assignment.assignment_id)
     return named.exclude(worker=assignment.worker_id).exists()
 
 
 def assignments_in_progress(worker: Worker, now: datetime) -> list[Assignment]:
-    """What the worker can go on with, most urgent first."""
+    """Return the assignments that the worker can continue, most urgent first."""
     return list(
         worker.assignments.filter(status=AssignmentStatus.ACCEPTED, deadline__gt=now)
         .select_related("hit__hit_type__requester")
@@ -71,7 +71,7 @@ def assignments_in_progress(worker: Worker, now: datetime) -> list[Assignment]:
 
 
 def assignments_done(worker: Worker, status: str = "") -> QuerySet[Assignment]:
-    """What the worker has submitted, newest first, with the bonuses for it."""
+    """Return the worker's submitted assignments, newest first, with their bonuses."""
     done = [one.value for one in HELD if one != AssignmentStatus.ACCEPTED]
     wanted = [status] if status in done else done
     return (
@@ -112,7 +112,7 @@ def qualifications_held(worker: Worker) -> list[Qualification]:
 
 
 def requests_of(worker: Worker) -> list[QualificationRequest]:
-    """The worker's requests that are not granted, newest first."""
+    """Return the worker's requests that are not granted, newest first."""
     return list(
         worker.qualification_requests.exclude(status=QualificationRequest.GRANTED)
         .select_related("qualification_type__requester")
@@ -121,7 +121,7 @@ def requests_of(worker: Worker) -> list[QualificationRequest]:
 
 
 def qualification_types_offered(worker: Worker, text: str = "") -> QuerySet[QualificationType]:
-    """Types a worker can ask for and has not, by name."""
+    """Return the types that a worker can request and has not, by name."""
     found = QualificationType.objects.filter(is_active=True, disposed_at=None).exclude(
         pk__in=worker.qualifications.filter(is_granted=True).values("qualification_type")
     )
@@ -153,7 +153,7 @@ def qualification_type_find(number: str) -> QualificationType | None:
 def attempt_open(
     worker: Worker, qualification_type: QualificationType, now: datetime
 ) -> TestAttempt | None:
-    """Return the test the worker has begun and can still hand in."""
+    """Return the test that the worker has begun and can still hand in."""
     return (
         worker.test_attempts.filter(
             qualification_type=qualification_type, finished_at=None, deadline__gt=now
@@ -164,7 +164,7 @@ def attempt_open(
 
 
 def qualification_of(worker: Worker, qualification_type: QualificationType) -> Qualification | None:
-    """Return the worker's qualification of a type, if it is granted."""
+    """Return the worker's qualification of a type, if granted."""
     return only_row(
         worker.qualifications.filter(qualification_type=qualification_type, is_granted=True)
     )

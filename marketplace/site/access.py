@@ -1,4 +1,4 @@
-"""Who is asking: every page of a worker's own gets the worker from here, and from nowhere else."""
+"""Who is asking: every page of a worker's own gets the worker only from here."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -18,12 +18,12 @@ P = ParamSpec("P")
 
 
 def account_of(request: HttpRequest) -> User | None:
-    """Return who is signed in."""
+    """Return the signed-in account."""
     return request.user if isinstance(request.user, User) else None
 
 
 def worker_of(request: HttpRequest) -> Worker | None:
-    """Return the worker who is signed in and has agreed to the terms."""
+    """Return the signed-in worker if they have agreed to the terms."""
     user = account_of(request)
     if user is None:
         return None
@@ -33,7 +33,7 @@ def worker_of(request: HttpRequest) -> Worker | None:
 def worker_required(
     view: Callable[Concatenate[HttpRequest, Worker, P], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
-    """Hand the signed-in worker to the view; others sign in or join first."""
+    """Pass the signed-in worker to the view; others must sign in or join first."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
@@ -58,7 +58,7 @@ def page(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """Render a page with what its head shows."""
+    """Render a page with the data for its header."""
     context = {
         "worker": worker,
         "unread": unread_count(worker) if worker else 0,
@@ -70,7 +70,7 @@ def page(
 def notice(
     request: HttpRequest, worker: Worker | None, title: str, text: str, *, status: int
 ) -> HttpResponse:
-    """Say that something cannot be had, and why."""
+    """Say that something is not available, and why."""
     return page(
         request, worker, "notice.html", {"notice_title": title, "notice_text": text}, status=status
     )

@@ -1,4 +1,4 @@
-"""Signing up and in, consent, and a worker's own account: see it, take it along, erase it."""
+"""Signing up and in, consent, and a worker's own account: view, download, erase."""
 
 from typing import Any
 
@@ -36,11 +36,11 @@ class SignInView(ThrottledLoginView):
     template_name = "marketplace/sign_in.html"
 
     def get_default_redirect_url(self) -> str:
-        """Go to the HITs, unless another page was asked for."""
+        """Go to the HITs, unless the worker asked for another page."""
         return reverse("marketplace:browse")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Offer signing up only where anybody may."""
+        """Offer sign-up only where it is open to anybody."""
         return super().get_context_data(**kwargs) | {
             "open_sign_up": settings.MARKETPLACE_OPEN_SIGN_UP
         }
@@ -55,12 +55,12 @@ class SignOutView(LogoutView):
 
 
 class PasswordView(ThrottledPasswordChangeView):
-    """A new password, for whoever is signed in."""
+    """A new password, for the signed-in user."""
 
     template_name = "marketplace/password.html"
 
     def get_login_url(self) -> str:
-        """Sign in at the workers' page."""
+        """Send others to the workers' sign-in page."""
         return reverse("marketplace:login")
 
     def get_success_url(self) -> str:
@@ -78,7 +78,7 @@ def terms(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password", "password_again")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_up(request: HttpRequest) -> HttpResponse:
-    """Make an account; without an invitation only where sign-up is open."""
+    """Create an account; without an invitation only where sign-up is open."""
     if account_of(request) is not None:
         return redirect("marketplace:browse")
     code = request.POST.get("code", "") or request.GET.get("code", "")
@@ -126,7 +126,7 @@ def _made(form: SignUpForm, *, code: str, open_to_all: bool) -> User | None:
     except SignUpRefusedError as error:
         form.add_error(None, str(error))
         return None
-    except IntegrityError:  # somebody took the name this very moment
+    except IntegrityError:  # somebody took the name at this very moment
         form.add_error("username", "This name is taken. Please choose another.")
         return None
     return worker.user
@@ -134,7 +134,7 @@ def _made(form: SignUpForm, *, code: str, open_to_all: bool) -> User | None:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest) -> HttpResponse:
-    """Ask somebody who has an account for what a worker has to say and agree to."""
+    """Ask an account's owner for a worker's details and for consent."""
     user = account_of(request)
     if user is None:
         return redirect(f"{reverse('marketplace:login')}?next={reverse('marketplace:join')}")
@@ -157,7 +157,7 @@ def join(request: HttpRequest) -> HttpResponse:
 @worker_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest, worker: Worker) -> HttpResponse:
-    """What the worker says about themselves, with the ways to take it along and to leave."""
+    """The worker's details, with links to download the data and to leave."""
     form = AboutForm(
         request.POST or None,
         initial={
@@ -185,7 +185,7 @@ def account(request: HttpRequest, worker: Worker) -> HttpResponse:
 @worker_required
 @require_safe
 def account_data(request: HttpRequest, worker: Worker) -> HttpResponse:
-    """All that is stored about the worker, as a file."""
+    """All data that is stored about the worker, as a file."""
     response = JsonResponse(worker_data(worker), json_dumps_params={"indent": 2})
     response.headers["Content-Disposition"] = (
         f'attachment; filename="marketplace-{worker.worker_id}.json"'

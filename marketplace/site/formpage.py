@@ -1,4 +1,4 @@
-"""A QuestionForm as a page of ours: its parts with what the worker has filled in so far."""
+"""A QuestionForm as our own page: its parts, with the worker's input so far."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ def fields_of(given: QueryDict) -> list[tuple[str, str]]:
 
 
 class ChoiceLine(msgspec.Struct, frozen=True):
-    """One answer to choose."""
+    """One selectable answer."""
 
     value: str
     label: Any
@@ -57,7 +57,7 @@ class FormPage:
         self.messages = {problem.field: problem.message for problem in problems}
 
     def parts(self) -> Iterator[Part]:
-        """Yield what to show, in the form's order."""
+        """Yield the parts to show, in the form's order."""
         for part in self.form.parts:
             if isinstance(part, Question):
                 yield self._question(part)

@@ -1,4 +1,4 @@
-"""The forms of the worker site, question forms apart."""
+"""The forms of the worker site, except question forms."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _STATE_CHOICES = [("", "None, or prefer not to say"), *STATES.items()]
 
 
 class AboutForm(forms.Form):
-    """What requirements can ask about a worker."""
+    """The details that requirements can ask about a worker."""
 
     country = forms.ChoiceField(choices=_COUNTRY_CHOICES, label="Country you live in")
     subdivision = forms.ChoiceField(
@@ -30,7 +30,7 @@ class AboutForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Forget the state of somebody who lives elsewhere."""
+        """Clear the state of a worker who lives outside the United States."""
         cleaned = super().clean() or {}
         if cleaned.get("country") != "US":
             cleaned["subdivision"] = ""
@@ -84,7 +84,7 @@ class SignUpForm(JoinForm):
     )
 
     def clean_username(self) -> str:
-        """Refuse a name that is taken, in whatever case it is written."""
+        """Refuse a name that is taken, ignoring case."""
         name = str(User.normalize_username(self.cleaned_data["username"]))
         if User.objects.filter(username__iexact=name).exists():
             raise ValidationError("This name is taken. Please choose another.")
@@ -106,7 +106,7 @@ class SignUpForm(JoinForm):
 
 
 class EraseForm(forms.Form):
-    """The password once more, before everything goes."""
+    """The password again, before everything is erased."""
 
     password = forms.CharField(
         strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
@@ -128,7 +128,7 @@ class EraseForm(forms.Form):
 
 
 class BrowseForm(forms.Form):
-    """What to look for."""
+    """The search form."""
 
     text = forms.CharField(
         required=False,
@@ -151,7 +151,7 @@ class BrowseForm(forms.Form):
     qualified = forms.BooleanField(required=False, label="Only HITs I qualify for")
 
     def wanted(self) -> Filter:
-        """Return the filter; what makes no sense is left out of it."""
+        """Return the filter; leave out invalid values."""
         self.is_valid()
         found = self.cleaned_data
         return Filter(

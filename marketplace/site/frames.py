@@ -1,4 +1,4 @@
-"""A requester's page in a frame: its address, its height, and what it may do."""
+"""A requester's page in a frame: its address, its height, and its permissions."""
 
 import time
 
@@ -35,7 +35,7 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """What the signed address of an HTMLQuestion stands for."""
+    """The contents of the signed address of an HTMLQuestion."""
 
     hit: int
     assignment_id: str
@@ -49,15 +49,15 @@ def question_of(hit: HIT) -> ExternalQuestion | HTMLQuestion | QuestionForm:
 
 
 def submit_to(request: HttpRequest, proof: str = "") -> str:
-    """Return turkSubmitTo: pages put "/mturk/externalSubmit" straight behind it."""
+    """Return turkSubmitTo: pages append "/mturk/externalSubmit" directly to it."""
     here = request.build_absolute_uri(reverse("marketplace:browse"))
     return f"{here}by/{proof}" if proof else here.rstrip("/")
 
 
 def proof_for(assignment: Assignment) -> str:
-    """Return what shows that a page was made for this sitting; nothing if its id alone does.
+    """Return proof that a page was made for this sitting; empty if the id alone proves it.
 
-    An id that was given back is known to whoever had it before.
+    Earlier workers know an id that was returned.
     """
     if not others_had(assignment):
         return ""
@@ -70,7 +70,7 @@ def frame_for(
     question: ExternalQuestion | HTMLQuestion | QuestionForm,
     assignment: Assignment | None = None,
 ) -> Frame | None:
-    """Return the frame of a HIT, to look at or to work in; None: it is a form of ours."""
+    """Return the frame of a HIT, for a preview or for work; None: it is a form of ours."""
     if isinstance(question, QuestionForm):
         return None
     proof = proof_for(assignment) if assignment else ""
@@ -91,7 +91,7 @@ def frame_for(
 
 
 def _acceptance(assignment: Assignment) -> str | None:
-    """Return the claim that lets the requester see that the worker did accept; None: no keys."""
+    """Return the claim that proves the worker's acceptance to the requester; None: no keys."""
     secrets = secrets_of(assignment.hit.requester)
     if not secrets:
         return None
@@ -106,12 +106,12 @@ def _acceptance(assignment: Assignment) -> str | None:
 
 
 def token_read(token: str) -> Shown | None:
-    """Return what a token stands for; None if it is not ours or has run out."""
+    """Return the contents of a token; None if it is not ours or has expired."""
     try:
         shown = msgspec.convert(signing.loads(token, salt=SALT), Shown)
     except (signing.BadSignature, msgspec.ValidationError):
         return None
-    # Nothing can be submitted past the deadline, which the database's clock decides.
+    # Nothing can be submitted after the deadline, by the database's clock.
     return shown if shown.until + CLOCK_TOLERANCE_SECONDS > time.time() else None
 
 

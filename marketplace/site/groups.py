@@ -86,7 +86,7 @@ def _preview(request: HttpRequest, worker: Worker, found: Group, hit: HIT | None
 @worker_required
 @require_POST
 def accept(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
-    """Take the HIT that was previewed, or any of the group if it is gone or none was named."""
+    """Accept the previewed HIT, or any of the group if it is gone or none was named."""
     hit_type = _hit_type(number)
     if hit_type is None:
         return notice(request, worker, NO_GROUP, NO_GROUP_TEXT, status=404)
@@ -96,7 +96,7 @@ def accept(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
         if hit is not None and hit.hit_id == asked:
             try:
                 made = assignment_accept(hit_id=hit.pk, worker=worker)
-            except WorkRefusedError:  # somebody was quicker: another of the group will do
+            except WorkRefusedError:  # somebody was quicker: take another HIT of the group
                 made = assignment_accept_any(hit_type_id=hit_type.pk, worker=worker)
         else:
             made = assignment_accept_any(hit_type_id=hit_type.pk, worker=worker)
@@ -117,7 +117,7 @@ def old_preview(request: HttpRequest, worker: Worker) -> HttpResponse:
 @worker_required
 @require_safe
 def old_project(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
-    """The other one: /projects/…/tasks"""
+    """The other such address: /projects/…/tasks"""
     return _to_group(request, worker, number)
 
 

@@ -1,10 +1,10 @@
-"""An HTMLQuestion made ready for our frame: old pages post to, and load from, hosts now closed."""
+"""An HTMLQuestion adapted to our frame: old pages post to, and load from, closed hosts."""
 
 import re
 from html import escape
 
-# None of these goes on past the next tag or for long: pages are other people's, and an expression
-# that looks to the end of the text from each of ten thousand places takes half a minute.
+# None of these matches past the next tag or for long. Pages come from strangers, and an expression
+# that scans to the end of the text from ten thousand places takes half a minute.
 _SUBMIT = re.compile(
     r"(?:https?:)?//(?:[a-z0-9-]+\.)*mturk\.com/+mturk/externalSubmit", re.IGNORECASE
 )

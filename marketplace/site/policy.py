@@ -1,4 +1,4 @@
-"""What the worker site's pages may load, show in frames, and be framed by."""
+"""What the worker site's pages may load and frame, and which pages may frame them."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -14,7 +14,7 @@ _FRAME_SANDBOX = (
 
 
 def sandbox_for(request: HttpRequest, url: str) -> str:
-    """Return a frame's sandbox. A page of our own origin must not be able to act as we."""
+    """Return a frame's sandbox. A page from our own origin must not be able to act as us."""
     is_ours = origin_of(url) == origin_of(request.build_absolute_uri("/"))
     return " ".join(_FRAME_SANDBOX if is_ours else (*_FRAME_SANDBOX, "allow-same-origin"))
 
@@ -35,6 +35,6 @@ def allow_framing(response: HttpResponse) -> HttpResponse:
 
 
 def confine_html(response: HttpResponse) -> HttpResponse:
-    """Give a requester's own HTML, which our host serves, an opaque origin and no way out."""
+    """Give a requester's HTML, which our host serves, an opaque origin and no way out."""
     response.headers[HEADER] = sandbox_text(" ".join(_HTML_SANDBOX), frame_ancestors="'self'")
     return response

@@ -1,4 +1,4 @@
-"""Qualifications: held, asked for, on offer; asking for one, and tests against the clock."""
+"""Qualifications: held, requested, on offer; requesting one, and tests against the clock."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -31,7 +31,7 @@ NONE_TEXT = "Its requester may have withdrawn it."
 @worker_required
 @require_safe
 def qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
-    """What the worker holds and has asked for, and what they could ask for."""
+    """The qualifications that the worker holds, has requested, and could request."""
     text = request.GET.get("text", "")[:100].replace("\0", "")
     offered = Paginator(qualification_types_offered(worker, text), PER_PAGE).get_page(
         request.GET.get("page")
@@ -53,7 +53,7 @@ def qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
 @worker_required
 @require_safe
 def qualification(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
-    """One qualification, and the way to it."""
+    """One qualification, and how to get it."""
     found = qualification_type_find(number)
     if found is None:
         return notice(request, worker, NONE, NONE_TEXT, status=404)
@@ -70,7 +70,7 @@ def qualification(request: HttpRequest, worker: Worker, number: str) -> HttpResp
 @worker_required
 @require_POST
 def request_make(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
-    """Ask for a qualification; if it has a test, begin it."""
+    """Request a qualification; if it has a test, begin it."""
     found = qualification_type_find(number)
     if found is None:
         return notice(request, worker, NONE, NONE_TEXT, status=404)

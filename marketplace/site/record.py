@@ -35,7 +35,7 @@ STATUSES = {
 @worker_required
 @require_safe
 def dashboard(request: HttpRequest, worker: Worker) -> HttpResponse:
-    """What is under way, and what became of what was submitted."""
+    """Work under way, and the outcome of submitted work."""
     status = request.GET.get("status", "")
     if status not in STATUSES:
         status = ""
@@ -64,7 +64,7 @@ def dashboard(request: HttpRequest, worker: Worker) -> HttpResponse:
 @worker_required
 @require_safe
 def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
-    """Money: in all, by day, and bonuses with their reasons."""
+    """Earnings: in total, by day, and bonuses with their reasons."""
     rewards, bonuses = earned_in_all(worker)
     context = {
         "balance": balance_of(worker),
@@ -81,7 +81,7 @@ def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
 @worker_required
 @require_safe
 def inbox(request: HttpRequest, worker: Worker) -> HttpResponse:
-    """Messages from requesters; shown is read."""
+    """Messages from requesters; showing them marks them as read."""
     shown = Paginator(messages_of(worker), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "inbox": shown,

@@ -1,4 +1,4 @@
-"""What frames talk to: externalSubmit, and the pages of HTMLQuestions. No cookies are needed."""
+"""Addresses for frames: externalSubmit, and the pages of HTMLQuestions. They need no cookies."""
 
 from django.core.exceptions import BadRequest, RequestDataTooBig, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
@@ -34,13 +34,13 @@ STILL_YOURS = "If you have accepted this HIT, it is still assigned to you: try a
 PROBLEM = "There was a problem submitting your results for this HIT"
 
 
-# The assignment id is the permission: inside the requester's frame there are no cookies to show,
-# and no token of ours that its form could send along. An id that others have had is none: then
-# turkSubmitTo, to which the form is sent, holds the proof.
+# The assignment id is the permission: the requester's frame has no cookies, and its form cannot
+# send a token of ours. If other workers have had the id, it is not enough: then turkSubmitTo, to
+# which the form is sent, holds the proof.
 @csrf_exempt
 @xframe_options_exempt
 def external_submit(request: HttpRequest, proof: str = "") -> HttpResponse:
-    """Take the answers that the page in the frame posts for the worker."""
+    """Accept the answers that the page in the frame posts for the worker."""
     if request.method != "POST":
         response = _result(request, PROBLEM, "The page must send a form by POST.", 405)
         response.headers["Allow"] = "POST"
@@ -78,7 +78,7 @@ def _submit(
     if assignment.deadline <= database_now():
         return _result(request, PROBLEM, "The time for this assignment has run out.", 410)
     if isinstance(question_of(assignment.hit), QuestionForm):
-        # Its answers are checked where its form is sent to.
+        # The form's own view checks its answers.
         return _result(
             request, PROBLEM, f"This HIT has its own form; submit that one. {STILL_YOURS}", 409
         )
@@ -96,8 +96,8 @@ def _submit(
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return all fields, those of the address first, in their order."""
-    # Files are not taken; a body with large ones must not even be read.
+    """Return all fields in their order, those of the address first."""
+    # Files are not accepted; a body with large ones must not even be read.
     length = str(request.META.get("CONTENT_LENGTH") or 0)
     if not length.isdecimal() or len(length) > 9 or int(length) > MAX_BYTES:
         raise RequestDataTooBig
@@ -112,10 +112,10 @@ def _fields(request: HttpRequest) -> list[tuple[str, str]]:
 def _is_another(
     request: HttpRequest, assignment: Assignment, fields: list[tuple[str, str]], proof: str
 ) -> bool:
-    """Tell whether this comes from somebody else.
+    """Tell whether somebody other than the assignment's worker sent this.
 
-    An id that was given back may be another worker's by now, and those who had it know it. Then
-    it takes more: the address their page was given, or their opaque workerId, or their session.
+    A returned id may belong to another worker by now, and its earlier workers know it. Then the id
+    is not enough: the page's own address, the opaque workerId or the session must match too.
     """
     worker = assignment.worker
     claimed = {value for name, value in fields if name == "workerId" and value}

@@ -12,7 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # Addresses that clients of the old service build.
     path("mturk/preview", groups.old_preview, name="old-preview"),
     path("projects/<str:number>/tasks", groups.old_project, name="old-project"),
-    # turkSubmitTo has no slash at its end, but pages that add one themselves are understood.
+    # turkSubmitTo does not end with a slash, but pages that add one work too.
     re_path(r"^(?:/)?mturk/externalSubmit$", submissions.external_submit, name="external-submit"),
     path(
         "by/<path:proof>/mturk/externalSubmit",

@@ -1,4 +1,4 @@
-"""At work: the page with the question and the clock, giving back, and forms of ours."""
+"""At work: the page with the question and the clock, returning, and our own forms."""
 
 from datetime import datetime
 from typing import Any
@@ -39,7 +39,7 @@ OVER = {
 @worker_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def work(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
-    """The question of an assignment, and where a form of ours is sent to."""
+    """The question of an assignment, and the address that a form of ours posts to."""
     assignment = assignment_find(worker, number)
     if assignment is None:
         return notice(request, worker, NOT_YOURS, NOT_YOURS_TEXT, status=404)
@@ -94,7 +94,7 @@ def _form(
 
 
 def _go_on(request: HttpRequest, worker: Worker, assignment: Assignment) -> HttpResponse:
-    """After a form: the next HIT if the worker wants it at once, else what there is to say."""
+    """After a form: go to the next HIT if the worker wants that, else show the result."""
     if request.POST.get("auto"):
         try:
             made = assignment_accept_any(hit_type_id=assignment.hit.hit_type_id, worker=worker)
@@ -144,7 +144,7 @@ def give_back(request: HttpRequest, worker: Worker, number: str) -> HttpResponse
 @worker_required
 @require_safe
 def status(request: HttpRequest, worker: Worker, number: str) -> HttpResponse:
-    """What the page at work asks for every few seconds: whether the frame has submitted."""
+    """Tell the work page, which asks every few seconds, whether the frame has submitted."""
     assignment = assignment_find(worker, number)
     if assignment is None:
         return JsonResponse({"status": "unknown"}, status=404)

@@ -21,5 +21,5 @@ def duration(seconds: int | None) -> str:
 
 @register.filter
 def kind(part: object) -> str:
-    """Return what kind of content a part of a question is."""
+    """Return the kind of a question part's content."""
     return type(part).__name__

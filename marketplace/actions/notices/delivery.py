@@ -25,11 +25,11 @@ SIGNATURE_HEADER = "X-Chainbox-Signature"
 
 
 class DeliveryError(Exception):
-    """The webhook did not take the notification; the message says why."""
+    """The webhook did not accept the notification; the message says why."""
 
 
 def signature(body: bytes, secret: str) -> str:
-    """Return the value of the signature header, for the sender and for who checks it."""
+    """Return the value of the signature header, for the sender and for the receiver's check."""
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
@@ -46,11 +46,11 @@ def webhook_post(*, destination: str, body: str, requester: Requester) -> None:
     }
     try:
         plain = _connect(host, port)
-    except (OSError, ValueError) as error:  # ValueError: a name that can be no host's
+    except (OSError, ValueError) as error:  # ValueError: the name cannot be a host name
         raise DeliveryError(f"{host}: {error}") from None
     connection = http.client.HTTPConnection(parts.netloc)
     connection.sock = plain
-    # The socket's own timeout is for each read; the whole exchange has one too.
+    # The socket's own timeout applies to each read; the whole exchange has one too.
     watchdog = threading.Timer(TIMEOUT_SECONDS, _hang_up, [connection])
     watchdog.start()
     try:
@@ -74,7 +74,7 @@ def webhook_post(*, destination: str, body: str, requester: Requester) -> None:
 
 
 def events_deliver(*, most: int = 100) -> int:
-    """Try the events that are due, the oldest first; return how many were taken."""
+    """Try the events that are due, the oldest first; return how many were delivered."""
     due = Event.objects.filter(next_try_at__lte=database_now()).select_related("requester")
     delivered = 0
     for _ in range(most):
@@ -87,7 +87,7 @@ def events_deliver(*, most: int = 100) -> int:
         if event_deliver(event=event):
             delivered += 1
         else:
-            # One dead webhook must not keep everybody else waiting, however much waits for it.
+            # One dead webhook must not hold up the others, however many events wait for it.
             due.filter(destination=event.destination).update(next_try_at=later)
     return delivered
 
@@ -110,15 +110,15 @@ def event_deliver(*, event: Event) -> bool:
 
 
 def retry_at(now: datetime, attempts: int) -> datetime:
-    """Return when to try again after so many attempts: 10 s, 20 s, 40 s, … an hour."""
+    """Return when to try again after this many attempts: 10 s, 20 s, 40 s, … an hour."""
     doublings = max(0, min(attempts - 1, 20))
     return now + min(FIRST_RETRY * (1 << doublings), LONGEST_PAUSE)
 
 
 def _claim(event: Event) -> bool:
-    """Take an event for this process: until the next try it is nobody else's.
+    """Claim an event: until the next try, no other process takes it.
 
-    Who dies before the end leaves it to be tried again, so it is delivered at least once.
+    If this process dies first, the event is tried again, so it is delivered at least once.
     """
     later = retry_at(database_now(), event.attempts + 1)
     mine = Event.objects.filter(
@@ -130,9 +130,9 @@ def _claim(event: Event) -> bool:
 
 
 def _connect(host: str, port: int) -> socket.socket:
-    """Connect to one of the host's addresses, if all of them may be reached from here.
+    """Connect to one of the host's addresses, if all of them are allowed.
 
-    The address that was checked is the one that is used: a name cannot change in between.
+    The connection uses the checked address, so the name cannot change in between.
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
@@ -150,5 +150,5 @@ def _connect(host: str, port: int) -> socket.socket:
 def _hang_up(connection: http.client.HTTPConnection) -> None:
     open_socket: socket.socket | None = connection.sock
     if open_socket is not None:
-        with contextlib.suppress(OSError):  # it may be over already
+        with contextlib.suppress(OSError):  # it may already be closed
             open_socket.shutdown(socket.SHUT_RDWR)

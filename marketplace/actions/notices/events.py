@@ -1,4 +1,4 @@
-"""Notifications: written with the change that causes them, delivered until they are taken."""
+"""Notifications: written with the change that causes them, retried until delivered."""
 
 import json
 import uuid
@@ -14,7 +14,7 @@ VERSION = "2014-08-15"
 def event_record(
     *, hit: HIT, event_type: str, now: datetime, assignment_id: str | None = None
 ) -> None:
-    """Put an event of a HIT into the outbox, if its type's notifications ask for it."""
+    """Put a HIT's event into the outbox, if its type's notifications ask for it."""
     wanted = only_row(
         NotificationSettings.objects.filter(hit_type_id=hit.hit_type_id, is_active=True)
     )
@@ -45,7 +45,7 @@ def event_body(
     assignment_id: str | None = None,
     version: str = VERSION,
 ) -> str:
-    """Return a notification as MTurk worded it; it never names the worker."""
+    """Return a notification in MTurk's words; it never names the worker."""
     event = {
         "EventType": event_type,
         "EventTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ"),

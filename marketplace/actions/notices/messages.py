@@ -14,7 +14,7 @@ NEVER_WORKED = "Cannot send a notification to a worker who has not done any work
 def workers_notify(
     *, requester: Requester, worker_ids: Sequence[str], subject: str, text: str
 ) -> list[str]:
-    """Write to each worker whose work the requester has decided on; return who was left out."""
+    """Write to each worker whose work the requester has approved or rejected; return the others."""
     wanted = list(dict.fromkeys(worker_ids))
     reached = {
         worker.worker_id: worker

@@ -58,7 +58,7 @@ OPERATIONS: dict[str, Operation] = {
     "UpdateQualificationType": qualifications.update_qualification_type,
 }
 
-# Our own, under a prefix of their own.
+# Our own operations, under their own prefix.
 EXTENSION: dict[str, Operation] = {
     "CreateInvitation": invitations.create_invitation,
     "GetSignUpLink": invitations.get_sign_up_link,

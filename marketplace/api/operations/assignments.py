@@ -12,7 +12,7 @@ from marketplace.rules.errors import RequestError, does_not_exist, invalid_value
 from marketplace.rules.money import cents
 from marketplace.selectors.owned import SUBMITTED, own_assignment, own_hit, worker_named
 
-# As MTurk worded which states an operation can be called with.
+# MTurk's words for the states in which an operation is allowed.
 TO_READ = "Reviewable,Approved,Rejected"
 TO_DECIDE = "null"
 
@@ -83,7 +83,7 @@ def list_bonus_payments(caller: Requester, params: dict[str, Any]) -> dict[str, 
 
 
 def get_file_upload_url(caller: Requester, params: dict[str, Any]) -> dict[str, Any]:
-    """Uploads were withdrawn from MTurk in 2017: there is never a file to get."""
+    """MTurk withdrew uploads in 2017, so there is never a file to return."""
     own_assignment(caller, params["AssignmentId"], allowed=TO_READ)
     raise RequestError(
         "InvalidParameterValue",
@@ -92,7 +92,7 @@ def get_file_upload_url(caller: Requester, params: dict[str, Any]) -> dict[str, 
 
 
 def _submitted_by(caller: Requester, assignment_id: str, worker_id: str) -> Assignment:
-    """Return the assignment if this worker has submitted it; an id alone names no worker."""
+    """Return the assignment if this worker has submitted it; an id alone does not name a worker."""
     worker = worker_named(worker_id)
     submitted = (
         Assignment.objects.filter(
@@ -109,7 +109,7 @@ def _submitted_by(caller: Requester, assignment_id: str, worker_id: str) -> Assi
 
 
 def _settled(caller: Requester, assignment_id: str, allowed: str) -> Assignment:
-    """Return a submitted assignment of the caller's, approved if that was due."""
+    """Return one of the caller's submitted assignments, approved if that was due."""
     assignment = own_assignment(caller, assignment_id, allowed=allowed)
     hit_settle(hit=assignment.hit)
     assignment.refresh_from_db(fields=["status", "approved_at", "due_at"])

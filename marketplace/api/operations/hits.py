@@ -100,7 +100,7 @@ def list_hits_for_qualification_type(caller: Requester, params: dict[str, Any]) 
 
 
 def list_review_policy_results_for_hit(caller: Requester, params: dict[str, Any]) -> dict[str, Any]:
-    """No HIT of ours has a review policy, so there is nothing but the HIT to name."""
+    """Our HITs have no review policies, so the answer only names the HIT."""
     hit = own_hit(caller, params["HITId"])
     return {
         "HITId": hit.hit_id,
@@ -132,7 +132,7 @@ def _publish(
 
 
 def _question(params: dict[str, Any]) -> str:
-    """Return the question as it was given, if it is one that can be shown."""
+    """Return the question as it was given, if it can be shown."""
     for policy in ("AssignmentReviewPolicy", "HITReviewPolicy"):
         if params.get(policy):
             raise RequestError(
@@ -169,7 +169,7 @@ def _type_properties(params: dict[str, Any]) -> TypeProperties:
 
 
 def _settled(caller: Requester, hit_id: str) -> HIT:
-    """Return the caller's HIT with all done that is due."""
+    """Return the caller's HIT after doing whatever is due."""
     hit = own_hit(caller, hit_id)
     hit_settle(hit=hit)
     return hit

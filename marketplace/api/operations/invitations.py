@@ -1,4 +1,4 @@
-"""Operations that invite workers: not MTurk's, and only for requesters who may."""
+"""Operations that invite workers: not MTurk's, and only for requesters with the permission."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def create_invitation(caller: Requester, params: dict[str, Any]) -> dict[str, An
     invitation, code = invitation_create(
         places=params["Places"], days=params["Days"], note=params.get("Note", ""), requester=caller
     )
-    # The code is told this once: only its hash is kept.
+    # The code is shown only once: only its hash is stored.
     return {"Invitation": _shown(invitation), "SignUpURL": sign_up_link(code)}
 
 

@@ -32,7 +32,7 @@ def update_notification_settings(caller: Requester, params: dict[str, Any]) -> d
 
 
 def send_test_event_notification(caller: Requester, params: dict[str, Any]) -> dict[str, Any]:
-    """Send a made-up event at once, whatever the specification's event types."""
+    """Send a made-up event at once, whatever event types the specification lists."""
     specification = _specification(params["Notification"])
     kind = params["TestEventType"]
     body = event_body(

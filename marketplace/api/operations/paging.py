@@ -1,7 +1,7 @@
-"""Pages of listings. A token says after which row to go on, so that new rows shift nothing.
+"""Pages of listings. A token names the last row of a page, so new rows shift nothing.
 
-As with MTurk, every page with something on it has a token, and the listing ends with an empty
-page that has none. Tokens are signed for one caller, operation and filter.
+As on MTurk, every page with rows has a token, and the listing ends with an empty page that has
+none. Tokens are signed for one caller, operation and filter.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def page_size(params: dict[str, Any]) -> int:
 
 
 def read_token(caller: Requester, operation: str, params: dict[str, Any]) -> Key | None:
-    """Return the key of the last row that the caller has, or None at the beginning."""
+    """Return the key of the last row that the caller has, or None at the start."""
     token = params.get("NextToken")
     if token is None:
         return None

@@ -1,4 +1,4 @@
-"""The API's data structures from our rows. Members that have no value are left out."""
+"""The API's data structures, built from our rows. Members without a value are left out."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ SYSTEM_TYPES_SINCE = datetime(2017, 1, 17, tzinfo=UTC)
 
 
 def hits(rows: Iterable[HIT]) -> list[Structure]:
-    """Present HITs as they are now, with one statement for all their counters."""
+    """Present HITs as they are now, with one statement for all the counters."""
     listed = list(rows)
     if not listed:
         return []

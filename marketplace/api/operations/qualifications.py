@@ -119,7 +119,7 @@ def disassociate_qualification_from_worker(
 
 
 def get_qualification_score(caller: Requester, params: dict[str, Any]) -> dict[str, Any]:
-    """Give a worker's value of a type of the caller's; of all else it says there is none."""
+    """Return a worker's value for one of the caller's types; other types count as not held."""
     held = (
         Qualification.objects.filter(
             qualification_type__requester=caller,

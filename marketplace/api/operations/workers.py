@@ -31,7 +31,7 @@ def list_worker_blocks(caller: Requester, params: dict[str, Any]) -> dict[str, A
 
 
 def notify_workers(caller: Requester, params: dict[str, Any]) -> dict[str, Any]:
-    """Write to workers. Those who cannot be written to are named; the others get the message."""
+    """Send a message to workers. The answer names those who could not be reached."""
     left_out = workers_notify(
         requester=caller,
         worker_ids=params["WorkerIds"],

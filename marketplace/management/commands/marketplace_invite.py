@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--note", default="", help="what it is for; only you see it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make the invitation and print its link, which cannot be shown a second time."""
+        """Create the invitation and print its link, which cannot be shown again."""
         try:
             _, code = invitation_create(
                 places=options["places"], days=options["days"], note=options["note"]

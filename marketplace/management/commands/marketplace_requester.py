@@ -1,4 +1,4 @@
-"""manage.py marketplace_requester: make a requester, or show how one connects."""
+"""manage.py marketplace_requester: create a requester, or show how to connect as one."""
 
 import argparse
 import uuid
@@ -20,7 +20,7 @@ from marketplace.models import Account, AccountKind, Requester
 from marketplace.rules.errors import RequestError
 from marketplace.rules.money import cents, dollars
 
-# A larger amount is surely a typing error.
+# A larger amount is probably a typing error.
 MOST_CENTS = 100_000_000_000
 
 EXAMPLES = """

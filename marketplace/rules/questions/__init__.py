@@ -1,4 +1,4 @@
-"""The XML of questions, answer keys and answers: read, checked, graded and written."""
+"""The XML of questions, answer keys and answers: reading, checking, grading, writing."""
 
 from marketplace.rules.questions.answers import answers_xml, read_answers
 from marketplace.rules.questions.documents import parse_question, parse_test

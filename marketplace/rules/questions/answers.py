@@ -1,4 +1,4 @@
-"""QuestionFormAnswers: what a worker submitted, as the XML requesters get."""
+"""QuestionFormAnswers: a worker's submission, as the XML that requesters get."""
 
 import re
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ def answers_xml(fields: Iterable[tuple[str, str]]) -> str:
 
 
 def read_answers(xml: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return each question's identifier and what was answered: selections first, then other text.
+    """Return each question's identifier and its answer: selections first, then other text.
 
     An uploaded file is given by its key.
     """
@@ -48,7 +48,7 @@ def read_answers(xml: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def xml_text(text: str) -> str:
-    """Drop the characters that no XML document can hold."""
+    """Drop the characters that XML does not allow."""
     return _NOT_XML.sub("", text)
 
 
@@ -61,7 +61,7 @@ def document(answers: Iterable[str]) -> str:
 
 
 def answer(name: str, values: Iterable[tuple[str, str]]) -> str:
-    """Return one Answer: the question, then elements with their text, which XML can hold."""
+    """Return one Answer: the question, then elements with their text, which XML must allow."""
     return "\n".join(
         [
             "<Answer>",
@@ -75,7 +75,7 @@ def answer(name: str, values: Iterable[tuple[str, str]]) -> str:
 def _element(name: str, text: str) -> str:
     if not text:
         return f"<{name}/>"
-    # A bare carriage return would be read back as a line feed.
+    # An XML reader would turn a bare carriage return into a line feed.
     return f"<{name}>{escape(text, {chr(13): '&#13;'})}</{name}>"
 
 

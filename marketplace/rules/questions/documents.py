@@ -1,4 +1,4 @@
-"""A HIT's Question and a qualification's Test: which kind it is, and what it says."""
+"""A HIT's Question and a qualification's Test: their kind and their contents."""
 
 from collections.abc import Collection
 
@@ -18,16 +18,16 @@ from marketplace.rules.questions.schema import (
 from marketplace.rules.questions.shapes import ExternalQuestion, HTMLQuestion, QuestionForm
 from marketplace.rules.questions.tree import Element, parse_xml, xml_error
 
-# Higher than any page; a larger number would only be trouble to whoever lays it out.
+# Higher than any page; a larger number would only cause trouble for the layout.
 MAX_FRAME_HEIGHT = 100_000
 
 
 def parse_question(
     xml: str, *, allow_http_hosts: Collection[str] = LOCAL_HOSTS
 ) -> ExternalQuestion | HTMLQuestion | QuestionForm:
-    """Read the question of a HIT; refuse it with the reason if it is not good.
+    """Read the question of a HIT; refuse an invalid one with the reason.
 
-    On `allow_http_hosts` an ExternalURL may be http; anywhere else it must be https.
+    An ExternalURL may use http on `allow_http_hosts`; on all other hosts it must use https.
     """
     check_size("Question", xml)
     root = parse_xml(xml)

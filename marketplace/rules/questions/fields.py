@@ -1,4 +1,4 @@
-"""The two kinds of answer a form's question can ask for: free text, and a choice."""
+"""The two kinds of answer that a form's question can ask for: free text, and a choice."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ SINGLE_STYLES = ("radiobutton", "dropdown")
 
 
 def free_text(element: Element) -> FreeText:
-    """Read a FreeTextAnswer, or an OtherSelection, which is one by another name."""
+    """Read a FreeTextAnswer, or an OtherSelection, which has the same structure."""
     children = Sequence(element)
     constraints = children.optional("Constraints")
     default = children.optional("DefaultText")
@@ -56,7 +56,7 @@ def free_text(element: Element) -> FreeText:
 
 
 def selections(element: Element, read_selection: Callable[[Element], Selection]) -> Selections:
-    """Read a SelectionAnswer whose counts can be met."""
+    """Read a SelectionAnswer; refuse counts that nobody can meet."""
     children = Sequence(element)
     least, most = children.optional("MinSelectionCount"), children.optional("MaxSelectionCount")
     suggestion = children.optional("StyleSuggestion")

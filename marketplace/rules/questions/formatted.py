@@ -1,7 +1,7 @@
 """FormattedContent: the small part of XHTML that requesters may use inside a form.
 
-Nothing of what was sent is shown as it was sent: it is read as XML, every element and attribute is
-looked up in the lists here, and what is shown is written anew from what was read.
+The requester's markup is never shown as sent. It is read as XML, every element and attribute is
+looked up in the lists here, and the HTML to show is written from the result.
 """
 
 import re
@@ -24,9 +24,9 @@ from marketplace.rules.questions.xhtml import (
 XHTML = "http://www.w3.org/1999/xhtml"
 _ROOT = "FormattedContent"
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]{1,9});")
-# These are XML's own, and stand for characters that would be read as marks.
+# XML's own entities, for characters that would be read as markup.
 _KEPT = ("amp", "lt", "gt", "quot", "apos")
-# As documented, the schemes are followed by //; mailto is taken without, too, as the world writes.
+# MTurk documents the schemes with //; mailto is also accepted without it, as is usual.
 _URL = re.compile(
     r"(?:(?:https?|ftp|news|nntp|gopher|telnet)://|mailto:)[^\x00-\x20\x7f\\]*", re.IGNORECASE
 )
@@ -34,7 +34,7 @@ _LOCAL = re.compile(r"#[^\s]+")
 
 
 def safe_html(formatted: str) -> str:
-    """Return formatted content as HTML that is safe to show; refuse what is not allowed in it.
+    """Return formatted content as HTML that is safe to show; refuse anything not allowed.
 
     >>> safe_html("<p>Fish&nbsp;&amp; <b>chips</b><br/></p>")
     '<p>Fish\\xa0&amp; <b>chips</b><br></p>'
@@ -97,7 +97,7 @@ def _write(element: Element) -> str:
     if not element.children and name in NO_TEXT and name not in EMPTY and name != "colgroup":
         raise xhtml_error(f"The content of element '{name}' is not complete.")
     if "href" in attributes:
-        # The worker's form must still be there when they come back, and know nothing of the visit.
+        # The link must not replace the worker's form, and its page must not reach the form.
         attributes |= {"target": "_blank", "rel": "noopener noreferrer nofollow"}
     marks = "".join(
         f' {key}="{escape(value)}"'

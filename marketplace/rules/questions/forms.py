@@ -1,4 +1,4 @@
-"""QuestionForm: overviews and questions, their contents, and what may be answered."""
+"""QuestionForm: overviews and questions, their contents, and the possible answers."""
 
 import re
 from typing import Literal, cast

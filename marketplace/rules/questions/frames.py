@@ -1,4 +1,4 @@
-"""The address of a requester's page: which are allowed, and what the frame adds to them."""
+"""The address of a requester's page: which are allowed, and what the frame adds."""
 
 import re
 from collections.abc import Collection
@@ -7,16 +7,16 @@ from urllib.parse import quote, urlsplit
 from marketplace.rules.errors import RequestError, invalid_value
 
 PREVIEW_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
-# Pages under development: on these hosts, and on no others, http is as good as https.
+# Pages under development: only on these hosts, http is as good as https.
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
-# Browsers drop or turn round these characters, and so might go elsewhere than was checked.
+# Browsers drop or replace these characters, and so might open another address than we checked.
 _UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff]")
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
 
 
 def check_external_url(url: str, *, allow_http_hosts: Collection[str] = LOCAL_HOSTS) -> str:
-    """Return the address without white space around it; refuse one a frame must not show."""
+    """Return the address without surrounding white space; refuse one a frame must not show."""
     url = url.strip(" \t\r\n")
     if _UNSAFE.search(url):
         raise _refused(url, "It must not have spaces, control characters or backslashes.")
@@ -30,7 +30,7 @@ def check_external_url(url: str, *, allow_http_hosts: Collection[str] = LOCAL_HO
     if "@" in parts.netloc:
         raise _refused(url, "It must not have a user name or password.")
     try:
-        # As browsers and the headers of our pages write it: letters of all scripts become ASCII.
+        # As browsers and our pages' headers write it: letters of all scripts become ASCII.
         named = host.encode("idna").decode()
     except UnicodeError as error:
         raise _refused(url, "It must name a host.") from error
@@ -50,7 +50,7 @@ def frame_url(
     submit_to: str | None = None,
     acceptance: str | None = None,
 ) -> str:
-    """Return the address the frame shows: to look at, or for the worker who has the assignment.
+    """Return the frame's address: for a preview, or for the worker who has the assignment.
 
     >>> frame_url("https://example.org/?a=1#top", hit_id="3H")
     'https://example.org/?a=1&assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=3H#top'
@@ -60,10 +60,10 @@ def frame_url(
         if worker_id is not None:
             added["workerId"] = worker_id
         if submit_to is not None:
-            # Pages put "/mturk/externalSubmit" straight behind it.
+            # Pages append "/mturk/externalSubmit" directly to it.
             added["turkSubmitTo"] = submit_to.rstrip("/")
         if acceptance is not None:
-            # Not MTurk's: pages that do not know it pass over it.
+            # Not part of MTurk: pages that do not know it ignore it.
             added["acceptance"] = acceptance
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in added.items())
     address, hash_mark, fragment = external_url.partition("#")

@@ -1,4 +1,4 @@
-"""AnswerKey: what a qualification test's answers score, and the value that comes of it."""
+"""AnswerKey: the scores of a qualification test's answers, and the resulting value."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -20,12 +20,12 @@ from marketplace.rules.questions.schema import (
 from marketplace.rules.questions.shapes import QuestionForm, Selections
 from marketplace.rules.questions.tree import Element, parse_xml, xml_error
 
-# The widest value a qualification can have; also keeps every sum within the database's numbers.
+# The widest range of a qualification value; it also keeps every sum within database integers.
 LARGEST = 2**31 - 1
 
 
 class Option(msgspec.Struct, frozen=True):
-    """Exactly these selections, and no others, earn the score."""
+    """Exactly these selections earn the score."""
 
     selections: frozenset[str]
     score: int
@@ -42,7 +42,7 @@ class Percentage(msgspec.Struct, frozen=True, tag=True):
 
 
 class Scale(msgspec.Struct, frozen=True, tag=True):
-    """The multiplier as it was written, so that no digit is lost."""
+    """The multiplier as written, so that no digit is lost."""
 
     multiplier: str
 
@@ -80,7 +80,7 @@ def parse_answer_key(xml: str, test: QuestionForm) -> AnswerKey:
 def grade(key: AnswerKey, answers: Mapping[str, tuple[str, ...]]) -> int:
     """Return the qualification value for the selections made, by question.
 
-    What the rounding does with halves is not documented for scales; they go up, as percentages do.
+    MTurk does not document how scales round halves; they go up, as percentages do.
     """
     total = sum(
         _score(question, answers.get(question.identifier, ())) for question in key.questions
@@ -176,7 +176,7 @@ def _check_apart(ranges: tuple[ScoreRange, ...]) -> None:
 
 
 def _check_fit(key: AnswerKey, test: QuestionForm) -> None:
-    """Refuse a key for a test it cannot grade: one with free text, or other questions."""
+    """Refuse a key for a test it cannot grade: one with free text, or with other questions."""
     choices: dict[str, set[str]] = {}
     for asked in test.questions:
         if not isinstance(asked.answer, Selections) or asked.answer.other is not None:

@@ -1,17 +1,17 @@
-"""Looking over the HTML of an HTMLQuestion: leniently, as browsers do, but not at just any text.
+"""Checking the HTML of an HTMLQuestion: leniently, as browsers do, but not any text passes.
 
-The standard library's parser takes time that grows with the square of some texts' length, so the
-tags are found here, going over the text once.
+The standard library's parser takes quadratic time on some texts, so this module finds the tags
+itself, in one pass over the text.
 """
 
 import re
 
 from marketplace.rules.errors import RequestError
 
-# A form of either kind: plain, or the custom element whose script makes one.
+# Either kind of form: plain, or the custom element whose script makes one.
 FORMS = ("form", "crowd-form")
 _ONCE = ("html", "head", "body")
-# Inside these nothing is a tag but their own end.
+# Inside these elements, only their own end tag is a tag.
 _RAW = ("script", "style", "textarea", "title")
 _NAME = re.compile(r"[a-z][^\s/>]*")
 _BETWEEN = re.compile(r"[\s/]*")
@@ -22,10 +22,10 @@ _MAX_FAULTS = 5
 
 
 def check_html(html: str) -> bool:
-    """Refuse a page that is none; tell whether it has a form.
+    """Refuse a text that is not a page; tell whether it has a form.
 
-    A page without a form is let pass: it can be looked at, though not submitted. Left-over or
-    missing end tags are let pass too, as browsers know what to do about them.
+    A page without a form passes: workers can look at it, but not submit it. Surplus or missing end
+    tags pass too, as browsers can handle them.
     """
     page = _Page(html)
     page.read()
@@ -46,7 +46,7 @@ def _html_error(details: str) -> RequestError:
 
 class _Page:
     def __init__(self, html: str) -> None:
-        # Not `lower`, which changes the number of some characters.
+        # Not `lower`, which changes the length of some texts.
         self.text = re.sub("[A-Z]+", lambda match: match[0].lower(), html)
         self.seen: set[str] = set()
         self.faults: list[str] = []
@@ -57,7 +57,7 @@ class _Page:
             place = self.text.find("<", self.mark(place))
 
     def mark(self, start: int) -> int:
-        """Read what begins with the `<` at `start`; return where it ends."""
+        """Read the markup that begins with the `<` at `start`; return where it ends."""
         if self.text.startswith("<!--", start):
             return self.after("-->", start + 4)
         if self.text.startswith(("<!", "<?", "</"), start):

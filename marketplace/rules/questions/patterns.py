@@ -1,14 +1,14 @@
-"""Requesters' regular expressions, run in steps that can be counted beforehand.
+"""Requesters' regular expressions, run in a number of steps that is known beforehand.
 
-A form's expressions are JavaScript's, written by one party and run on the text of another.
-Python's engine goes back over the text, and can be made to do so for years by a line of thirty
-characters; no limit of length helps, and a timeout needs another process. So an expression is
-turned into states here, all of which move along the text at once: the work is never more than the
-expression's size times the text's, and is not begun when that is too much.
+A form's expressions are JavaScript's; one party writes them, and they run on another party's text.
+Python's engine backtracks, and a line of thirty characters can keep it busy for years. A
+length limit does not help, and a timeout needs another process. So this module turns an expression
+into states that all move along the text at once. The work is at most the expression's size times
+the text's, and does not start if that is too much.
 
-What cannot be done in this way (looking ahead or behind, references back) or is not understood is
-answered with None: the server does not know, and the check in the worker's browser stands alone, as
-it did on MTurk.
+The result is None if an expression is not understood or cannot be run in this way (lookahead,
+lookbehind, backreferences). Then the server does not know, and only the worker's browser checks the
+answer, as on MTurk.
 """
 
 from functools import lru_cache
@@ -34,7 +34,7 @@ MAX_STEPS = 1_000_000
 
 
 class Budget:
-    """How many more steps may be taken; one for all the expressions of a form."""
+    """The number of steps left; all the expressions of a form share one budget."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self.steps = steps
@@ -47,7 +47,7 @@ class Budget:
 
 
 class _State(msgspec.Struct):
-    """Goes on to `following`: after a character, if there is a test for one, else at once."""
+    """Leads to `following`: after a character if there is a test for one, else at once."""
 
     test: Characters | Assertion | None = None
     following: tuple[int, ...] = ()
@@ -56,14 +56,14 @@ class _State(msgspec.Struct):
 def is_found(
     regex: str, text: str, *, ignore_case: bool = False, budget: Budget | None = None
 ) -> bool | None:
-    """Tell whether the expression matches anywhere in the text, None if that cannot be told.
+    """Tell whether the expression matches anywhere in the text; None if that is unknown.
 
     >>> is_found("^[a-c]+$", "abc"), is_found("^(a+)+$", "a" * 5000 + "b"), is_found("(?=a)", "a")
     (True, False, None)
     """
     budget = budget or Budget()
     try:
-        # Making the states is work too, and in vain if they turn out too many.
+        # Building the states is work too, and wasted if there are too many.
         if not budget.take(MAX_STATES):
             return None
         states, start = _compile(regex)
@@ -97,7 +97,7 @@ def _search(states: list[_State], start: int, text: str, folded: str | None) -> 
 
 
 def _without_moving(states: list[_State], current: set[int], text: str, place: int) -> set[int]:
-    """Return all states that can be reached before the next character is read."""
+    """Return all states that can be reached before reading the next character."""
     reached, waiting = set(current), list(current)
     while waiting:
         state = states[waiting.pop()]
@@ -124,8 +124,8 @@ def _holds(assertion: Assertion, text: str, place: int) -> bool:
 
 @lru_cache(maxsize=256)
 def _compile(regex: str) -> tuple[list[_State], int]:
-    """Return the states of an expression and the one to begin with; state 0 is the end."""
-    # The end stays where it is, following nothing.
+    """Return an expression's states and the start state; state 0 is the end."""
+    # The end state leads nowhere.
     states = [_State()]
     return states, _add(states, parse_regex(regex), 0)
 
@@ -158,7 +158,7 @@ def _add_repeat(states: list[_State], node: Repeat, then: int) -> int:
         before = len(states)
         first = _add(states, node.part, first)
         if len(states) == before:
-            # Nothing, any number of times.
+            # The part adds no states, so repeating it changes nothing.
             break
     return first
 

@@ -1,4 +1,4 @@
-"""Reading JavaScript's regular expressions, as they are without the `u` and `v` flags."""
+"""Reading JavaScript's regular expressions, without the `u` and `v` flags."""
 
 import re
 from array import array
@@ -32,20 +32,20 @@ Ranges = tuple[tuple[str, str], ...]
 
 
 class NotUnderstoodError(ValueError):
-    """The expression is not one that is dealt with here."""
+    """This module does not support the expression."""
 
 
 class Characters(msgspec.Struct, frozen=True):
-    """One character out of some ranges, or out of none of them."""
+    """One character inside some ranges or, if negated, outside all of them."""
 
     ranges: Ranges
     negated: bool = False
 
     def has(self, character: str, folded: str | None) -> bool:
-        """Tell whether the character is meant; if case is ignored it comes folded as well."""
+        """Tell whether the character matches; `folded` is its folded form if case is ignored."""
         found = self._lists(character)
         if not found and folded is not None:
-            # Lower case, too, as a range such as a-z is of the characters as written.
+            # Also compare lower case, as a range such as a-z lists characters as written.
             found = self._lists(folded) or self._lists(folded.lower()[:1])
         return found != self.negated
 
@@ -193,7 +193,7 @@ class _Reader:
         node = self.alternatives(depth + 1)
         if not self.skip(")"):
             raise NotUnderstoodError
-        # Not the node itself: a group may be repeated even if what is in it may not.
+        # Wrap the node: a group may be repeated even if its content may not.
         return Concatenation(parts=(node,))
 
     def escape(self) -> Ranges:
@@ -239,7 +239,7 @@ class _Reader:
 
 
 def _single(ranges: Ranges) -> str:
-    """Return the only character in the ranges: a range begins and ends with one."""
+    """Return the only character in the ranges: a range must begin and end with one."""
     (first, last), *more = ranges
     if more or first != last:
         raise NotUnderstoodError
@@ -247,7 +247,7 @@ def _single(ranges: Ranges) -> str:
 
 
 def _others(ranges: Ranges) -> Ranges:
-    """Return all that the ranges, which are in order, leave out."""
+    """Return the complement of the ranges, which must be in order."""
     edges = [chr(0)]
     for first, last in ranges:
         edges += [chr(ord(first) - 1), chr(ord(last) + 1)]

@@ -1,4 +1,4 @@
-"""Reading an element by its schema: what is expected next, of which type, and what it says if not.
+"""Reading an element by its schema: the expected children, their types, and the errors.
 
 The details of the errors follow the validator that MTurk's messages came from.
 """
@@ -12,7 +12,7 @@ from marketplace.rules.questions.tree import Element, xml_error
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 EXTERNAL_QUESTION = SCHEMAS + "2006-07-14/ExternalQuestion.xsd"
 HTML_QUESTION = SCHEMAS + "2011-11-11/HTMLQuestion.xsd"
-# The later one only withdrew applets and uploads, so both are read alike.
+# The later one only removed applets and uploads, so both are read alike.
 QUESTION_FORMS = (
     SCHEMAS + "2017-11-06/QuestionForm.xsd",
     SCHEMAS + "2005-10-01/QuestionForm.xsd",
@@ -40,7 +40,7 @@ def check_size(parameter: str, xml: str) -> None:
 
 
 class Sequence:
-    """The child elements of an element, taken one after another as the schema lists them."""
+    """The child elements of an element, taken in the order that the schema lists."""
 
     def __init__(self, element: Element) -> None:
         check_attributes(element)
@@ -51,7 +51,7 @@ class Sequence:
             )
         self.element = element
         self.left = list(element.children)
-        # What could have come at this place but did not: named with what is expected.
+        # Optional children that could have come here: the error lists them as expected too.
         self.passed: list[str] = []
 
     def optional(self, *names: str) -> Element | None:
@@ -70,19 +70,19 @@ class Sequence:
         return child
 
     def many(self, *names: str, at_least: int = 0) -> list[Element]:
-        """Take all that follow with one of the names."""
+        """Take all following children with one of the names."""
         taken = [self.one(*names) for _ in range(at_least)]
         while (child := self.optional(*names)) is not None:
             taken.append(child)
         return taken
 
     def end(self) -> None:
-        """Refuse whatever is left."""
+        """Refuse any children that are left."""
         if self.left:
             raise self.unexpected()
 
     def unexpected(self) -> RequestError:
-        """The error for the next child, or for there being none."""
+        """The error for the next child, or for a missing one."""
         namespace = self.element.namespace
         names = ", ".join(f'"{namespace}":{name}' for name in self.passed)
         expected = f"One of '{{{names}}}' is expected."
@@ -108,7 +108,7 @@ class Sequence:
 
 
 def check_root(element: Element, name: str, namespaces: Collection[str]) -> None:
-    """Refuse a document whose root is not the one, or is not in the schema's namespace."""
+    """Refuse a document whose root has another name or is not in the schema's namespace."""
     if element.name != name or element.namespace not in namespaces:
         wanted = " or ".join(f'"{namespace}":{name}' for namespace in namespaces)
         raise xml_error(
@@ -127,14 +127,14 @@ def check_attributes(element: Element, allowed: Collection[str] = ()) -> None:
 
 
 def check_empty(element: Element, attributes: Collection[str]) -> None:
-    """Refuse anything but the attributes."""
+    """Refuse any other attributes."""
     check_attributes(element, attributes)
     if element.content and (element.children or element.text.strip()):
         raise xml_error(f"cvc-complex-type.2.1: Element '{element.name}' must be empty.")
 
 
 def string(element: Element) -> str:
-    """Return the text of an element that has nothing else."""
+    """Return the text of an element that contains only text."""
     check_attributes(element)
     if element.children:
         raise xml_error(
@@ -145,7 +145,7 @@ def string(element: Element) -> str:
 
 
 def words(element: Element) -> str:
-    """Return the text without the white space around it, which only lays out the document."""
+    """Return the text without surrounding white space, which is only layout."""
     return string(element).strip()
 
 
@@ -167,7 +167,7 @@ def boolean(element: Element) -> bool:
 
 
 def decimal(element: Element) -> str:
-    """Return a decimal number as it is written."""
+    """Return a decimal number as written."""
     value = words(element)
     if not _DECIMAL.fullmatch(value):
         raise bad_value(element.name, value, "a decimal number")
@@ -182,7 +182,7 @@ def one_of(element: Element, values: Collection[str]) -> str:
 
 
 def attribute_integer(element: Element, name: str, *, at_least: int | None = None) -> int | None:
-    """Return a number given as an attribute, None if it is not there."""
+    """Return a number given as an attribute, or None if it is missing."""
     value = element.attributes.get(name)
     if value is None:
         return None

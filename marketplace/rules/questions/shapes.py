@@ -1,4 +1,4 @@
-"""What a question document says, once it has been read and found good."""
+"""The contents of a question document, after it has been read and checked."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class ExternalQuestion(msgspec.Struct, frozen=True, tag=True):
-    """A page of the requester's, shown in a frame. Height 0: as high as the window."""
+    """A requester's page, shown in a frame. Height 0: as high as the window."""
 
     url: str
     frame_height: int
@@ -35,7 +35,7 @@ class List(msgspec.Struct, frozen=True, tag=True):
 
 
 class Formatted(msgspec.Struct, frozen=True, tag=True):
-    """Formatted content as HTML that has been checked and written anew: safe to show as it is."""
+    """Formatted content as HTML that was checked and rewritten: safe to show as it is."""
 
     html: str
 
@@ -66,7 +66,7 @@ class Pattern(msgspec.Struct, frozen=True):
 
 
 class FreeText(msgspec.Struct, frozen=True, tag=True):
-    """A text field. With a bound a number must be whole; without, decimals are numbers too."""
+    """A text field. With a bound, a number must be whole; without, decimals are allowed too."""
 
     numeric: bool = False
     min_value: int | None = None
@@ -94,9 +94,10 @@ class Selections(msgspec.Struct, frozen=True, tag=True):
 
 
 class Question(msgspec.Struct, frozen=True, tag=True):
-    """One question. `field` is the name of its input on the page, `other_field` that of `other`.
+    """One question.
 
-    Fields are numbered, as requesters' identifiers could be the names of other inputs.
+    `field` is the name of its input on the page, `other_field` that of `other`. Fields are
+    numbered, because requesters' identifiers could clash with the names of other inputs.
     """
 
     identifier: str
@@ -127,7 +128,7 @@ class Overview(msgspec.Struct, frozen=True, tag=True):
 
 
 class QuestionForm(msgspec.Struct, frozen=True, tag=True):
-    """Overviews and questions, in the order in which they are to be shown."""
+    """Overviews and questions, in the order in which they are shown."""
 
     parts: tuple[Overview | Question, ...]
 

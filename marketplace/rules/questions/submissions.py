@@ -1,7 +1,7 @@
-"""What a worker filled in on a form: whether it will do, and as XML.
+"""A worker's input on a form: whether it is valid, and the answers as XML.
 
 The inputs of a form are named by `Question.field` and `Question.other_field`; a selection's value
-is its identifier. Fields of other names are not the form's and are passed over.
+is its identifier. Fields with other names do not belong to the form and are ignored.
 """
 
 import re
@@ -13,7 +13,7 @@ from marketplace.rules.questions.answers import answer, document, xml_text
 from marketplace.rules.questions.patterns import Budget, is_found
 from marketplace.rules.questions.shapes import FreeText, Question, QuestionForm, Selections
 
-# More than anybody types. Answers are kept whole in the database and sent to the requester.
+# More than anybody types. Answers are stored whole in the database and sent to the requester.
 MAX_ANSWER = 100_000
 _WHOLE = re.compile(r"[+-]?[0-9]{1,100}")
 _NUMBER = re.compile(r"[+-]?([0-9]{1,100}(\.[0-9]{0,100})?|\.[0-9]{1,100})")
@@ -22,7 +22,7 @@ Fields = Iterable[tuple[str, str]]
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """What is wrong with an answer, in words for the worker, and at which input."""
+    """A problem with an answer, in words for the worker, and its input."""
 
     question: str
     field: str
@@ -30,7 +30,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def check_form_answers(form: QuestionForm, fields: Fields) -> list[Problem]:
-    """Return what is wrong with the answers to a form; nothing if they can be submitted."""
+    """Return the problems with the answers to a form; none if they can be submitted."""
     given = _by_name(fields)
     budget = Budget()
     problems: list[Problem] = []
@@ -56,7 +56,7 @@ def check_form_answers(form: QuestionForm, fields: Fields) -> list[Problem]:
 def form_answers_xml(form: QuestionForm, fields: Fields) -> str:
     """Return the answers to a form as XML, in the order of its questions.
 
-    A text that was left empty is left out; a choice of which nothing was chosen is an empty answer.
+    An empty text is left out; a choice without a selection is an empty answer.
     """
     given = _by_name(fields)
     answers: list[str] = []
@@ -76,7 +76,7 @@ def form_answers_xml(form: QuestionForm, fields: Fields) -> str:
 
 
 def form_selections(form: QuestionForm, fields: Fields) -> dict[str, tuple[str, ...]]:
-    """Return the selections made, by question: what a test's key grades."""
+    """Return the selections made, by question, for a test's key to grade."""
     given = _by_name(fields)
     return {
         question.identifier: tuple(_chosen(question, question.answer, given))
@@ -89,14 +89,14 @@ def _by_name(fields: Fields) -> dict[str, list[str]]:
     given: dict[str, list[str]] = {}
     for name, value in fields:
         value = xml_text(value)
-        # An unchosen line of a dropdown, or an empty box.
+        # A dropdown line that was not chosen, or an empty box.
         if value:
             given.setdefault(name, []).append(value)
     return given
 
 
 def _chosen(question: Question, choice: Selections, given: Mapping[str, list[str]]) -> list[str]:
-    """Return the selections made that exist, each once, in the order of the form."""
+    """Return the valid selections made, each once, in the order of the form."""
     values = given.get(question.field, [])
     return [option.identifier for option in choice.choices if option.identifier in values]
 
@@ -122,7 +122,7 @@ def _choice_problem(choice: Selections, values: list[str], other: str, *, requir
 
 
 def _text_problem(field: FreeText, text: str, budget: Budget, *, required: bool) -> str:
-    # As browsers send it a line break is two characters; to the worker, and to scripts, it is one.
+    # Browsers send a line break as two characters; for the worker, and for scripts, it is one.
     text = text.replace("\r\n", "\n")
     if not text and required:
         return "This question needs an answer."
@@ -132,7 +132,7 @@ def _text_problem(field: FreeText, text: str, budget: Budget, *, required: bool)
         message = _number_problem(field, text.strip()) or _length_problem(field, text)
         if message:
             return message
-    # An expression is held against an empty answer too; one that allows it says so.
+    # The expression also applies to an empty answer; it must allow one explicitly.
     for pattern in field.patterns:
         found = is_found(pattern.regex, text, ignore_case=pattern.ignore_case, budget=budget)
         if found is False:

@@ -1,7 +1,7 @@
-"""XML into a small tree, with everything refused that could make reading it dangerous.
+"""XML into a small tree, refusing everything that could make reading it dangerous.
 
-The standard library's expat does the reading. A document type is refused outright, and with it go
-entities of every kind: the ones that grow without bound and the ones that fetch files.
+The standard library's expat reads the XML. A document type is refused outright. That rules out all
+entities: those that grow without bound and those that fetch files.
 """
 
 from typing import Never
@@ -11,7 +11,7 @@ import msgspec
 
 from marketplace.rules.errors import RequestError
 
-# No format here goes deeper than a dozen; formatted content may nest a table or two.
+# No format here is deeper than a dozen levels; formatted content may nest a table or two.
 MAX_DEPTH = 100
 _SEPARATOR = " "
 
@@ -34,7 +34,7 @@ class Element(msgspec.Struct, frozen=True):
 
 
 def xml_error(details: str) -> RequestError:
-    """The error for question or answer data that is not what its schema says."""
+    """The error for question or answer data that does not fit its schema."""
     return RequestError(
         "XMLParseError",
         "There was an error parsing the XML question or answer data in your request.  "
@@ -44,7 +44,7 @@ def xml_error(details: str) -> RequestError:
 
 
 def parse_xml(text: str, *, plain: bool = False) -> Element:
-    """Read a document; white space before it is let pass.
+    """Read a document; white space before it is allowed.
 
     With `plain`, comments and processing instructions are refused too.
     """
@@ -52,7 +52,7 @@ def parse_xml(text: str, *, plain: bool = False) -> Element:
 
 
 class _Open:
-    """An element whose end has not been seen yet."""
+    """An element whose end tag has not been seen yet."""
 
     def __init__(self, name: str, attributes: dict[str, str]) -> None:
         self.namespace, _, self.name = name.rpartition(_SEPARATOR)
@@ -79,7 +79,7 @@ class _Reader:
     def __init__(self, *, plain: bool) -> None:
         self.stack: list[_Open] = []
         self.root: Element | None = None
-        # The text is Unicode already, so whatever encoding the document declares is overridden.
+        # The text is already Unicode, so this overrides the encoding that the document declares.
         self.parser = expat.ParserCreate(encoding="utf-8", namespace_separator=_SEPARATOR)
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start

@@ -1,4 +1,4 @@
-"""The elements of formatted content: which attributes each may have, and what may be inside."""
+"""The elements of formatted content: the attributes and contents that each may have."""
 
 import re
 
@@ -52,7 +52,7 @@ ATTRIBUTES = {
     for name, own in ATTRIBUTES.items()
 }
 REQUIRED = {"area": ("alt",), "img": ("src", "alt"), "map": ("name",)}
-# Allowed, but left out: scripts of the site would find these elements in place of their own.
+# Allowed, but left out: the site's scripts would find these elements instead of their own.
 NOT_SHOWN = frozenset({("img", "name"), ("map", "id")})
 URLS = _names("href src cite longdesc usemap")
 
@@ -86,7 +86,7 @@ _TABLE = re.compile(r"(?:(?:col )*|(?:colgroup )*)(?:thead )?(?:tfoot )?(?:(?:tb
 
 
 def is_good_table(children: list[str]) -> bool:
-    """Tell whether a table's parts come in their order.
+    """Tell whether a table's parts are in the right order.
 
     >>> is_good_table(["thead", "tbody"]), is_good_table(["tr", "thead"])
     (True, False)
