@@ -76,7 +76,7 @@ class JudgmentCount(msgspec.Struct, frozen=True):
 
 
 class CampaignWork(msgspec.Struct, frozen=True):
-    """What happened in a campaign so far. `counted_at` is None if the judgments are of now."""
+    """What happened in a campaign so far. `counted_at` is None if judgments were counted now."""
 
     statuses: Mapping[str, int]
     stages: tuple[StageWork, ...]

@@ -29,8 +29,10 @@ class Photo(msgspec.Struct, frozen=True):
 
 
 class _PhotoSigner(signing.TimestampSigner):
-    """Signs with the beginning of the current window: the same address for a while, so that the
-    browser's cache is of use, and still none that is good for longer than it should be."""
+    """Signs with the beginning of the current window.
+
+    The address stays the same for a while, so that browsers can cache the photo, but not too long.
+    """
 
     def timestamp(self) -> str:
         window = max(1, settings.CHAINBOX_PHOTO_URL_SECONDS // 2)

@@ -152,7 +152,7 @@ def campaign_money(campaign: models.Campaign) -> CampaignMoney:
 
 
 def wages(campaign: models.Campaign) -> dict[Stage, Wage]:
-    """Return what each stage's workers earn an hour: a statement a stage, each of few rows."""
+    """Return what each stage's workers earn an hour: one statement per stage, of few rows each."""
     settings = campaign.settings
     earned = {}
     for stage in Stage:

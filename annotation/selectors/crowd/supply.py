@@ -35,7 +35,7 @@ class WaitingHit(msgspec.Struct, frozen=True):
 
 
 class StageSupplyRow(msgspec.Struct, frozen=True):
-    """A stage as the dashboard shows it. HITs are those with work, but for `tests`."""
+    """A stage as the dashboard shows it. All HITs counted are those with work, except `tests`."""
 
     stage: Stage
     # None: the campaign is not launched.

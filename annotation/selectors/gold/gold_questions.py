@@ -98,7 +98,7 @@ def _unseen(
 def gold_with_captions(
     campaign: models.Campaign, stages: Iterable[str]
 ) -> Iterator[models.GoldQuestion]:
-    """Yield what is in use of these stages with the images' captions, in the order of making."""
+    """Yield these stages' gold questions in use with their images' captions, oldest first."""
     rows = models.GoldQuestion.objects.filter(
         campaign=campaign, stage__in=list(stages), retired_at=None, image__withdrawn_at=None
     )
