@@ -134,7 +134,7 @@ def _made_store(
 ) -> Imported:
     stored = Stored()
     for golds in made:
-        # The images as they are now: one may have been withdrawn, or cut anew, since.
+        # The images as they are now: one may have been withdrawn, or its phrases changed, since.
         stored += store_batch(campaign, golds, _images(campaign, {gold.image for gold in golds}))
     return _finish(stored, problems, skip_bad=skip_bad, dry_run=dry_run)
 

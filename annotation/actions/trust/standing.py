@@ -82,7 +82,7 @@ def trust_notes(
 def standings_lock(
     *, campaign: models.Campaign, worker: models.Worker, stage: Stage
 ) -> dict[Stage, models.WorkerStanding]:
-    """Lock a worker's standings in a campaign, that of the stage among them."""
+    """Lock a worker's standings in a campaign, including the stage's."""
     models.WorkerStanding.objects.bulk_create(
         [models.WorkerStanding(campaign=campaign, worker=worker, stage=stage.value)],
         ignore_conflicts=True,
@@ -138,7 +138,7 @@ def _shake(row: models.WorkerStanding, cause: Stage) -> None:
 def qualification_queue(
     *, campaign: models.Campaign, worker: models.Worker, stage: Stage, value: int, cause: str
 ) -> None:
-    """Have the marketplace told what a worker's qualification is; `cause` names the change."""
+    """Queue a worker's new qualification for the marketplace; `cause` names the change."""
     subject = _subject(campaign, worker, stage)
     call_queue(
         campaign=campaign,
