@@ -62,7 +62,7 @@ class _Desk:
         self._taken_up: set[int] = set()
 
     def take_up_open(self) -> bool:
-        """Take chains that wait for the crowd to review, each once; tell if there were any."""
+        """Put chains that wait for the crowd into review, each once; tell if there were any."""
         waiting = {
             chain.number
             for question in open_questions(self.state)

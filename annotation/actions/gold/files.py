@@ -27,7 +27,7 @@ IMAGES_AT_ONCE = 100
 class Imported(msgspec.Struct, frozen=True):
     """How many were added, how many already existed, and how many are bad.
 
-    `problems` explains what is wrong with the first of these.
+    `problems` explains the first bad ones.
     """
 
     added: int

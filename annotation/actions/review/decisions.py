@@ -11,7 +11,7 @@ from annotation.pipeline.protocol.state import ImageState, find_chain
 
 
 def chain_seen(state: ImageState, number: int) -> str:
-    """Return a short name of how a chain and its boxes are now; empty if there is none."""
+    """Return a short name for the current state of a chain and its boxes; empty without a chain."""
     chain = find_chain(state, number)
     if chain is None:
         return ""

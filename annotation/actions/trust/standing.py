@@ -51,9 +51,10 @@ def trust_notes(
     events: Mapping[str, Event],
     by: str = "",
 ) -> Standing:
-    """Note what happened, in this order, each once; `events` are by their keys.
+    """Note what happened, in this order, each event once; `events` maps keys to events.
 
-    All of a worker's standings are locked together, in one order: one stage may shake the others.
+    All of a worker's standings are locked together, in one order: a loss of trust at one stage may
+    affect the others.
     """
     rows = standings_lock(campaign=campaign, worker=worker, stage=stage)
     row = rows[stage]
@@ -218,7 +219,7 @@ def trust_reinstate(
 
 
 class AppealRefusedError(ValueError):
-    """There is nothing to appeal against, or it is under way; the message is for the worker."""
+    """There is nothing to appeal against, or an appeal is open; the message is for the worker."""
 
 
 @transaction.atomic

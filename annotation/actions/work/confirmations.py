@@ -63,8 +63,8 @@ class Confirmed(msgspec.Struct, frozen=True):
 def assignment_confirm(*, hit: models.Hit, submitted: Submitted) -> models.Assignment:
     """Record that this worker has submitted this assignment, and pay or reject it.
 
-    Notification and polling both lead here. Answers are recorded; late ones are also stored and
-    paid. Only an assignment without any answers is rejected.
+    Notification and polling both lead here. Answers are recorded; late ones are stored and paid as
+    well. Only an assignment without any answers is rejected.
     """
     known = _assignment_find(hit, submitted)
     if known is not None:

@@ -31,7 +31,8 @@ class Photo(msgspec.Struct, frozen=True):
 class _PhotoSigner(signing.TimestampSigner):
     """Signs with the beginning of the current window.
 
-    The address stays the same for a while, so that browsers can cache the photo, but not too long.
+    The address stays the same for a while, so that browsers can cache the photo. No address is
+    valid for longer than it should be.
     """
 
     def timestamp(self) -> str:

@@ -40,7 +40,7 @@ def gold_answered(campaign: models.Campaign) -> list[Answered]:
 def gold_runs(campaign: models.Campaign, golds: Collection[int]) -> dict[int, list[GoldAnswer]]:
     """Return the right answers to these questions since the last wrong one, oldest first.
 
-    Each comes with the probability that this worker answers right. Two statements.
+    Each comes with the probability that its worker answers right. Two statements.
     """
     if not golds:
         return {}

@@ -44,7 +44,7 @@ def questions_suspect(
 
     Only workers who have answered something about an image can be barred from a question about it,
     so a question is suspect if each of these workers has. If there are very many questions, each
-    call looks at a different part. Two statements.
+    call looks at one random part. Two statements.
     """
     questions = models.OpenQuestion.objects.filter(campaign=campaign, stage=stage.value)
     marked = Q(starved_at__isnull=False)

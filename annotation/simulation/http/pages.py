@@ -90,7 +90,7 @@ class Page(HTMLParser):
                 self.json[self._script] = self.json.get(self._script, "") + data
 
     def _input(self, given: dict[str, str]) -> None:
-        # A checkbox has no value until the user ticks it.
+        # A checkbox or radio button sends nothing until the user ticks it.
         is_choice = given.get("type") in ("checkbox", "radio") and "checked" not in given
         if self.forms and given.get("name") and not is_choice:
             self.forms[-1].fields[given["name"]] = given.get("value", "")
