@@ -26,7 +26,7 @@ from annotation.pipeline.protocol.state import (
     representative,
 )
 
-# An object counts as boxed from this overlap on, however badly ...
+# From this overlap on an object counts as boxed, even if badly ...
 SEEN = 0.5
 # ... and a box as tight from this one on.
 TIGHT = 0.75
@@ -77,7 +77,7 @@ class AnswerKey:
         return chain.scene, chain.nobndbox or not chain.scene
 
     def missing(self, state: ImageState, chain: int) -> list[Rect]:
-        """Return the gold rectangles of the chain's things that have no accepted box yet."""
+        """Return the gold rectangles of the chain's objects that have no accepted box yet."""
         boxes = [box.rect for box in accepted_boxes(state, chain)]
         return _unmatched(self._gold_rects(state, chain), boxes)
 
@@ -85,7 +85,7 @@ class AnswerKey:
         chain = find_chain(state, number)
         if chain is None or not chain.mentions:
             return []
-        # Workers see the representative mention, so a chain with a wrong link follows that one.
+        # Workers see the representative mention, so a chain with a wrong link follows that mention.
         return self._rects[self.chain_of[representative(state, chain.mentions).number]]
 
     def _requirement(self, state: ImageState, question: Question) -> str:

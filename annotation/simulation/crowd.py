@@ -1,4 +1,4 @@
-"""Simulated workers: seeded, independent, and as often wrong as the supplement's.
+"""Simulated workers: seeded, independent, and wrong as often as the supplement's.
 
 Every choice is drawn from the seed and its subject, not from a running sequence: the same seed
 gives the same judgments in any order, and an interrupted run continues as if it had not been
@@ -30,7 +30,7 @@ QUALITY: dict[Stage, float] = {stage: spec_of(stage).average_accuracy for stage 
 
 
 def drawing_accuracy(approved: float, judges: float) -> float:
-    """Return how often drawings are right, if judges of that accuracy approve that share.
+    """Return how often drawings are right if judges of this accuracy approve this share.
 
     approved = accuracy · judges + (1 − accuracy) · (1 − judges), solved for the accuracy.
 
@@ -41,14 +41,14 @@ def drawing_accuracy(approved: float, judges: float) -> float:
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """How often workers are right at each stage, and how much they differ among themselves."""
+    """How often workers are right at each stage, and how much they differ from each other."""
 
     accuracy: dict[Stage, float]
     # A worker's own accuracy is at most this far from the average.
     spread: float = 0.0
     # A good box is off by up to this share of its width and height at each edge.
     jitter: float = 0.0
-    # Of wrong drawings, the share that miss a thing instead of drawing it badly.
+    # The share of wrong drawings that miss an object instead of drawing it badly.
     missed: float = 0.25
 
 
@@ -62,7 +62,7 @@ TYPICAL = Profile(
 
 
 class Person:
-    """One simulated worker, by their place in the crowd.
+    """One simulated worker, identified by their place in the crowd.
 
     The same seed, place and question give the same answer, whoever asks and in whatever order.
     """
@@ -73,7 +73,7 @@ class Person:
         self.seed = seed
 
     def accuracy(self, stage: Stage) -> float:
-        """Return how often this person is right: near the average, never far from it."""
+        """Return how often this worker is right: always close to the average."""
         spread = self.profile.spread
         own = draws(self.seed, self.place, stage.value).uniform(-spread, spread)
         return self.profile.accuracy[stage] + own
@@ -98,7 +98,7 @@ class Person:
     def draw_known(
         self, expected: Sequence[Rect], size: tuple[int, int], about: str
     ) -> tuple[str, Rect | None]:
-        """Draw one of the boxes that are expected, or say that none is needed if none is."""
+        """Draw one of the expected boxes, or say that none is needed if none is expected."""
         random = draws(self.seed, about, self.place)
         frame = Rect(1, 1, *size)
         if random.random() < self.accuracy(Stage.DRAWING):
@@ -158,12 +158,12 @@ class Crowd:
 
 
 def draws(seed: int, *about: int | str) -> Random:
-    """Return the random numbers for one thing: the same ones whenever it comes up."""
+    """Return the random numbers for one subject: the same ones every time."""
     return Random("/".join(str(part) for part in (seed, *about)))
 
 
 def spam(stage: Stage, size: tuple[int, int], random: Random) -> tuple[str, Rect | None]:
-    """Answer without having looked: anything, with a box anywhere."""
+    """Answer at random without looking, with a box anywhere."""
     answer = random.choice(spec_of(stage).answers)
     if stage is not Stage.DRAWING or answer != BOX:
         return answer, None
@@ -195,7 +195,7 @@ def _bad_box(
     if missing and kind == "misplaced":
         by = random.choice((-1, 1)) * random.uniform(0.3, 0.7)
         return _clip(missing[0], by, by / 2, by, by / 2, frame)
-    # Where nothing is missing, the wrong box is one more round a thing that has one.
+    # If nothing is missing, the wrong box is a second one around an object that has one.
     rect = random.choice(list(drawn or things or [frame]))
     by = random.uniform(0.0, 0.1)
     return _clip(rect, -by, -by, by, by, frame)

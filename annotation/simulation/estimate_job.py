@@ -34,7 +34,7 @@ def estimates_make() -> None:
 
 
 def estimate_one(stored: models.StoredEstimate) -> None:
-    """Make one that was taken up; record any failure in its row."""
+    """Make an estimate that was taken up; record any failure in its row."""
     campaigns = models.Campaign.objects.select_related("current_settings")
     campaign = campaigns.get(pk=stored.campaign_id)
     # The prices may have changed since; the estimate uses those of the request.

@@ -42,14 +42,14 @@ class CampaignEstimate(msgspec.Struct, frozen=True):
     # Images that are not finished, and how many of them each run took at random.
     images: int
     sample: int
-    # One seed a run: it chooses the images and is the crowd's.
+    # One seed per run: it chooses the images and seeds the crowd.
     seeds: tuple[int, ...]
-    # The share of images that were answered from an answer key; of the others it was guessed.
+    # The share of images with an answer key; for the others a key was guessed.
     from_key: float
 
     @property
     def total_cents(self) -> Costs:
-        """All of it, tests included."""
+        """The total cost, tests included."""
         total = self.estimate.total_cents
         return Costs(
             mean=total.mean + self.tests_cents,
@@ -76,9 +76,9 @@ def estimate_make(
 ) -> CampaignEstimate:
     """Estimate what the campaign's unfinished images will take.
 
-    Each run takes so many images at random, lets a crowd of its own answer all that is left to
-    ask of them, and is scaled up to all images: so the range holds the chance of the sample as
-    well as that of the crowd. Images without an answer key get one guessed. Writes nothing;
+    Each run draws a random sample of images and lets its own crowd answer all their remaining
+    questions. Its counts are scaled up to all images, so the range covers the chance of the sample
+    as well as that of the crowd. For images without an answer key, one is guessed. Writes nothing;
     `step` is called after each image.
     """
     settings = campaign.settings
@@ -157,7 +157,7 @@ def _beginning(image: models.Image, seed: int) -> tuple[ImageState, AnswerKey, b
         gold = decode_body(image.answer_key.body)
         assert isinstance(gold, AcceptedImport)  # the only kind that an import stores
         key = AnswerKey(gold)
-        # A reviewer may have made a phrase visual that the key knows nothing of.
+        # A reviewer may have marked a phrase as visual that is not in the key.
         if visual <= key.chain_of.keys() and min(state.width, state.height) > 0:
             return state, key, True
     width, height = guess_size(state.width, state.height)

@@ -1,4 +1,4 @@
-"""Guessing an image's chains and boxes where there is no answer key.
+"""Guessing an image's chains and boxes if it has no answer key.
 
 It serves only to estimate how much there will be to ask. The words decide what they can; a draw
 from the seed decides the rest, at the rates of the public dataset.
@@ -27,7 +27,8 @@ from annotation.pipeline.mentions.mention import (
 )
 from annotation.pipeline.protocol.facts import AcceptedImport, ImportedBox, ImportedChain
 
-# A mention whose head noun a chain has already belongs to it this often (1,000 val images) ...
+# If a chain already has a mention's head noun, the mention belongs to it this often (1,000 val
+# images) ...
 SAME_HEAD = 0.93
 # ... and one with a new head still belongs to an existing chain of its type this often.
 OTHER_HEAD: dict[str, float] = {
@@ -77,7 +78,7 @@ def guess_annotation(
     height: int,
     seed: str,
 ) -> AcceptedImport:
-    """Return chains and boxes that these captions may have; the same seed, the same guess."""
+    """Return chains and boxes that these captions may have; the same seed gives the same guess."""
     random = Random(f"guess/{seed}")
     chains: list[list[Mention]] = []
     visual = [mention for mention in mentions if mention.is_visual]
@@ -113,7 +114,7 @@ def guess_size(width: int, height: int) -> tuple[int, int]:
 def _chain_for(
     mention: Mention, chains: list[list[Mention]], captions: Sequence[Caption], random: Random
 ) -> list[Mention] | None:
-    """Return the chain that the mention belongs to; None: to one of its own."""
+    """Return the chain that the mention belongs to; None: it starts its own."""
     possible = [
         chain
         for chain in chains
@@ -134,7 +135,7 @@ def _box_count(kind: str, random: Random) -> int:
     share = BOXES.get(kind, BOXES[OTHER])
     if random.random() < share.none:
         return 0
-    # One more as long as the draw says so: a geometric number with the mean that is wanted.
+    # Add boxes as long as the draw says so: a geometric number with the wanted mean.
     more = 1 - (1 - share.none) / share.mean
     count = 1
     while count < MOST_BOXES and random.random() < more:
@@ -151,7 +152,7 @@ def _rects(count: int, width: int, height: int, random: Random) -> list[Rect]:
         row, column = divmod(cell, side)
         left, top = width * column // side, height * row // side
         right, bottom = width * (column + 1) // side, height * (row + 1) // side
-        # A tenth free all round: neighbours' edges are drawn with some error.
+        # Leave a tenth free on all sides: neighbours' edges are drawn with some error.
         x, y = (right - left) // 10, (bottom - top) // 10
         rects.append(Rect(left + 1 + x, top + 1 + y, right - x, bottom - y))
     return rects

@@ -37,7 +37,7 @@ def review(
 ) -> list[Decision]:
     """Return the decisions that settle every chain and caption of an image that is in review.
 
-    What the crowd has settled stays as it is, but for a chain that is the other half of one in
+    What the crowd has settled stays as it is, except a chain that is the other half of one in
     review. If the crowd is done, chains with questions that it left open are settled as well; all
     that can be left then are mentions without a chain yet, which no review decision places.
     """
@@ -62,7 +62,7 @@ class _Desk:
         self._taken_up: set[int] = set()
 
     def take_up_open(self) -> bool:
-        """Take chains to review that wait for the crowd, none of them twice; tell if there are."""
+        """Put chains that wait for the crowd into review, each once; tell if there were any."""
         waiting = {
             chain.number
             for question in open_questions(self.state)
@@ -126,7 +126,7 @@ class _Desk:
         return min(same)
 
     def _box(self, number: int) -> None:
-        """Leave the chain its tight boxes, draw those it lacks, and declare it done."""
+        """Keep the chain's tight boxes, draw the missing ones, and declare the chain done."""
         thing = self._thing(self._chain(number))
         wanted = list(self.key.rects_of(thing))
         if not wanted:

@@ -36,8 +36,8 @@ def campaign_simulate(
 ) -> SimulationRun:
     """Let the crowd answer until nothing can be answered or `limit` judgments are given.
 
-    Image after image, the open questions of one at a time: a run that is cut off goes on where
-    it was. `done` is called after each image.
+    It takes one image after the other, with all open questions; an interrupted run continues where
+    it stopped. `done` is called after each image.
     """
     judgments = starved = 0
     for image_id in _images(campaign, ImageStatus.OPEN, ImageStatus.REVIEW):
@@ -63,15 +63,16 @@ def campaign_simulate(
 def campaign_review(
     *, campaign: models.Campaign, crowd_is_done: bool, done: Callable[[], None] = lambda: None
 ) -> Counter[str]:
-    """Let a reviewer who knows the answer key settle all that is in review; return what it was.
+    """Let a reviewer with the answer key settle all that is in review; count it by reason.
 
-    If the crowd is done, what it left open is theirs too. `done` is called after each image.
+    If the crowd is done, the reviewer also settles what it left open. `done` is called after each
+    image.
     """
     settled: Counter[str] = Counter()
     for image_id in _images(campaign, ImageStatus.OPEN, ImageStatus.REVIEW):
         image = models.Image.objects.select_related("answer_key").get(pk=image_id)
         with suppress(FactRefusedError), transaction.atomic():  # it was withdrawn meanwhile
-            # Nobody changes the image between the look at it and the decisions.
+            # The lock keeps the image unchanged between reading it and deciding.
             state = state_lock(image.pk).state
             decisions = review(
                 state, answer_key(image), _settings(campaign), crowd_is_done=crowd_is_done

@@ -40,7 +40,7 @@ LEFT_OUT = {"sessions.session", "contenttypes.contenttype", "auth.permission"}
 
 
 class Written(msgspec.Struct, frozen=True):
-    """A finished backup; `altered` are photos whose bytes are not those that were imported."""
+    """A finished backup; `altered` lists photos whose bytes differ from the imported ones."""
 
     manifest: Manifest
     altered: tuple[str, ...]

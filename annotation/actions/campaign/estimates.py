@@ -24,15 +24,15 @@ DIED = f"{MOST_ATTEMPTS} background workers stopped while they were making it"
 
 
 class EstimateUnderWayError(RuntimeError):
-    """One is being made already."""
+    """An estimate is already being made."""
 
 
 class AbandonedError(RuntimeError):
-    """Somebody else has taken the estimate up since."""
+    """Another worker has taken up the estimate since."""
 
 
 def estimate_ask(*, campaign: models.Campaign, by: User | None) -> models.StoredEstimate:
-    """Note that an estimate is wanted; a worker makes it soon. One at a time for each campaign."""
+    """Request an estimate; a worker makes it soon. Only one at a time for each campaign."""
     assert campaign.current_settings is not None  # every campaign is made with settings
     try:
         with transaction.atomic():

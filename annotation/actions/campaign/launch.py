@@ -23,7 +23,7 @@ class LaunchRefusedError(ValueError):
 @transaction.atomic
 def campaign_launch(*, campaign: models.Campaign) -> None:
     """Begin to publish HITs of all stages, if nothing is missing."""
-    # One launch at a time, and under settings that do not change during it.
+    # Only one launch runs at a time, and the settings cannot change during it.
     campaign = (
         models.Campaign.objects.select_for_update(of=("self",))
         .select_related("current_settings")
@@ -41,5 +41,5 @@ def campaign_launch(*, campaign: models.Campaign) -> None:
         ]
     )
     hits_plan(campaign=campaign)
-    # Whatever has changed since.
+    # Plan again for anything that has changed since.
     wake(SUPPLY_TASK)

@@ -33,7 +33,7 @@ class ImageToImport(msgspec.Struct, frozen=True):
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """How many images a batch added, gave their photo, or found as they are.
+    """How many images a batch added, gave a photo, or found unchanged.
 
     `healed` are those whose photo was missing from the file storage or damaged, and was restored.
     """

@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from annotation.pipeline.corpus.pictures import Picture
 from annotation.selectors.corpus.photo_files import photo_problem
 
-# Django's class takes no parameter but for the type checker.
+# Django's class takes a parameter only for the type checker.
 if TYPE_CHECKING:
     BytesFile = File[bytes]
 else:

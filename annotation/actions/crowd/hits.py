@@ -81,17 +81,17 @@ def hits_publish(*, campaign: models.Campaign, hits: Sequence[models.Hit]) -> No
 
 
 def hits_take_back(*, campaign: models.Campaign, hits: Sequence[WaitingHit], now: datetime) -> None:
-    """Take back HITs that nobody has, and tests with places left. Whoever has a place keeps it."""
+    """Take back HITs that nobody has, and tests with places left. Workers keep their places."""
     if not hits:
         return
-    # A HIT that somebody is changing at this moment, as when a worker accepts it, is left for the
-    # next time: that transaction may be waiting for a row of ours.
+    # Skip a HIT that another transaction is changing now, for example because a worker accepts it:
+    # that transaction may be waiting for a row of ours. The next round takes it.
     rows = list(
         models.Hit.objects.filter(
             pk__in=[hit.pk for hit in hits], status__in=LIVE, is_free=True
         ).select_for_update(skip_locked=True)
     )
-    # A HIT that the marketplace was never asked for need not be taken back from there.
+    # A HIT that we never sent to the marketplace need not be taken back there.
     unsent = creations_cancel(hits=[row for row in rows if row.status == HitStatus.CREATING])
     models.Hit.objects.filter(pk__in=unsent).update(
         status=HitStatus.CLOSED, is_free=False, held_cents=0, look_at=None, closed_at=now
@@ -141,13 +141,13 @@ def hit_published(*, hit: models.Hit, hit_id: str, expires_at: datetime) -> None
 
 @transaction.atomic
 def hit_expired(*, hit: models.Hit) -> None:
-    """Note that nobody can begin a HIT any more; whoever is at it can finish."""
+    """Note that nobody can begin a HIT any more; workers who have begun can finish."""
     locked = hit_lock(hit)
     if locked.status == HitStatus.CLOSED:
         return
     locked.status = HitStatus.CLOSING
     locked.is_free = False
-    # At once: only the marketplace knows whether it is over, and what is still held for it.
+    # Ask at once: only the marketplace knows if the HIT is over, and so how much to hold for it.
     locked.look_at = database_now()
     locked.save(update_fields=["status", "is_free", "look_at"])
 
@@ -163,7 +163,7 @@ def hit_places_seen(*, hit: models.Hit, available: int, pending: int, expires_at
     undecided = locked.assignments.filter(status=AssignmentStatus.SUBMITTED).count()
     locked.is_free = available > 0 and locked.status == HitStatus.OPEN
     if locked.status == HitStatus.CLOSING:
-        # Only ever less: work submitted since we asked is in neither number.
+        # Only reduce it: work submitted since we asked is in neither number.
         still = (available + pending + undecided) * locked.terms.cost_cents
         locked.held_cents = min(locked.held_cents, still)
     locked.save(update_fields=["status", "is_free", "held_cents"])
@@ -230,9 +230,9 @@ def _close(hit: models.Hit) -> None:
         hit.closed_at = database_now()
     hit.is_free, hit.held_cents, hit.look_at = False, 0, None
     hit.save(update_fields=["status", "closed_at", "is_free", "held_cents", "look_at"])
-    # A worker who gave it back within the second they began was taken for still being at it.
+    # If a worker gave it back within the second they began, we still counted them as working.
     sittings_lapse(sittings=models.Sitting.objects.filter(hit_id=hit.hit_id))
-    # What was held for it can be promised again.
+    # The money that was held for it can be promised again.
     wake("crowd_supply")
 
 
@@ -266,12 +266,12 @@ def hits_give_back(*, hits: Sequence[models.Hit]) -> None:
 
 
 def hit_look_again(*, hit: models.Hit, after: timedelta) -> None:
-    """Ask about a HIT again then, unless we have heard of it since it was claimed."""
+    """Ask about a HIT again at that time, unless we have news of it since it was claimed."""
     models.Hit.objects.filter(pk=hit.pk, look_at=hit.look_at).update(look_at=database_now() + after)
 
 
 def hit_look_soon(*, hit_id: str) -> None:
-    """Ask about a HIT before long: somebody has submitted it, whether we hear of it or not."""
+    """Ask about a HIT soon: a worker has submitted it, even if no notification arrives."""
     soon = database_now() + LOOK_SOON
     models.Hit.objects.filter(hit_id=hit_id, look_at__gt=soon).update(look_at=soon)
 

@@ -82,7 +82,7 @@ def _task(standing: models.WorkerStanding) -> str:
 
 
 def message_queue(*, standing: models.WorkerStanding, key: str, words: Message) -> None:
-    """Write to a worker, soon.
+    """Queue a message to a worker.
 
     The marketplace lets us write only to workers whose work we have approved or rejected. Until
     that happens (`payments.py`) a message waits: a failed try would only delay it.

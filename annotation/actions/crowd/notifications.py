@@ -1,6 +1,6 @@
-"""Notifications of the marketplace: they come at least once, in any order, without names.
+"""Notifications from the marketplace: they come at least once, in any order, without names.
 
-They are only taken as hints to look: the marketplace is then asked who submitted what.
+They are only hints to look: we then ask the marketplace who submitted what.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -46,13 +46,13 @@ def events_take(*, events: Sequence[PlatformEvent]) -> None:
     look = {event.hit_id for event in events if event.type in WORTH_A_LOOK}
     taken = _latest(event for event in events if event.type == ACCEPTED)
     given_back = _latest(event for event in events if event.type in GIVEN_BACK)
-    # Not those that are due already: many notifications about one HIT are one look.
+    # Skip HITs that are already due: many notifications about one HIT cause only one look.
     later = Q(hit_id__in=look, look_at__gt=Now()) & ~Q(status=HitStatus.CLOSED)
     places = Q(hit_id__in=taken.keys() | given_back.keys(), kind=SittingKind.WORK)
     hits = hits_lock(later | places)
     if not hits:
         return
-    # Only locked HITs: one that was due has been looked at since.
+    # Only locked HITs: a HIT that was due may have been looked at since.
     if look:
         hits_look_now(hits=models.Hit.objects.filter(later, pk__in=[hit.pk for hit in hits]))
     changed = places_note(hits=hits, taken=taken, given_back=given_back)

@@ -23,7 +23,7 @@ CLAIM = timedelta(seconds=45)
 
 
 class CallUnderWayError(RuntimeError):
-    """The call was tried, and may have reached the marketplace: nobody can take it back."""
+    """The call was tried and may have reached the marketplace, so it cannot be taken back."""
 
 
 def call_queue(
@@ -130,7 +130,7 @@ def messages_send(*, worker: int) -> None:
 
 
 def calls_are_due() -> bool:
-    """Tell whether there is anything to send, without a lock on anything."""
+    """Tell whether there is anything to send, without locking anything."""
     now = database_now()
     return models.OutboxCall.objects.filter(
         status=CallStatus.WAITING, next_try_at__lte=now
@@ -182,7 +182,7 @@ def call_drop(*, call: models.OutboxCall, reason: str) -> None:
 
 
 def call_fail(*, call: models.OutboxCall, problem: str) -> None:
-    """Give up a call: the marketplace has refused it, and somebody has to look."""
+    """Give up a call: the marketplace has refused it, and a person has to look at it."""
     models.OutboxCall.objects.filter(pk=call.pk, status=CallStatus.WAITING).update(
         status=CallStatus.FAILED, next_try_at=None, last_error=problem
     )
@@ -192,7 +192,7 @@ def call_fail(*, call: models.OutboxCall, problem: str) -> None:
 def call_finish(*, call: models.OutboxCall, apply: Callable[[], str]) -> None:
     """Record that the marketplace has carried out a call, together with the consequences.
 
-    `apply` returns a problem in words if somebody has to look at it, or nothing.
+    `apply` returns a problem in words if a person has to look at it, or nothing.
     """
     locked = models.OutboxCall.objects.select_for_update().get(pk=call.pk)
     if locked.status in (CallStatus.DONE, CallStatus.DROPPED):
@@ -202,15 +202,16 @@ def call_finish(*, call: models.OutboxCall, apply: Callable[[], str]) -> None:
     locked.next_try_at = None
     locked.done_at = now = database_now()
     if locked.lane and _settle_lane(locked, now):
-        # An earlier call of the lane may have been on its way and come in after this one: once
-        # that is over, say it once more. Nobody has claimed it since this one was queued.
+        # An earlier call of the lane may have been on its way and arrived after this one, so repeat
+        # this one once the earlier claim has ended. No earlier call was claimed after this one was
+        # queued.
         again = max(now, locked.created_at + CLAIM)
         locked.status, locked.done_at, locked.next_try_at = CallStatus.WAITING, None, again
     locked.save(update_fields=["status", "next_try_at", "done_at", "last_error"])
 
 
 def call_retry(*, call: models.OutboxCall) -> None:
-    """Send a call again that had failed; somebody has looked at it."""
+    """Send a failed call again, after a person has looked at it."""
     failed = models.OutboxCall.objects.filter(pk=call.pk, status=CallStatus.FAILED)
     with transaction.atomic():
         if failed.update(status=CallStatus.WAITING, next_try_at=database_now(), done_at=None):
@@ -218,15 +219,15 @@ def call_retry(*, call: models.OutboxCall) -> None:
 
 
 def _still_ours(call: models.OutboxCall) -> QuerySet[models.OutboxCall]:
-    """Nobody has claimed it since, and it is not over."""
+    """Return the call if nobody has claimed it since and it is not over."""
     return models.OutboxCall.objects.filter(
         pk=call.pk, status=CallStatus.WAITING, attempts=call.attempts
     )
 
 
 def _settle_lane(call: models.OutboxCall, now: datetime) -> bool:
-    """Tell whether calls that this one took the place of were tried, and tell it only once."""
-    # By worker as well, for which there is an index.
+    """Tell whether calls that this one replaced were tried; answer yes only once."""
+    # Filter by worker as well, because that column has an index.
     tried = models.OutboxCall.objects.filter(
         worker=call.worker_id,
         lane=call.lane,

@@ -54,7 +54,7 @@ def reward_refused(*, assignment: models.Assignment, reason: str = "") -> None:
 
 @transaction.atomic
 def bonus_queue(*, assignment: models.Assignment, cents: int, reason: str, key: str) -> None:
-    """Pay a worker more for an assignment, soon; the same key pays once (BonusError)."""
+    """Queue a bonus for an assignment; the same key pays once (BonusError)."""
     if cents < 1:
         raise BonusError(f"A bonus must be at least one cent, not {cents}.")
     if not reason.strip():

@@ -9,7 +9,7 @@ from annotation.models import AssignmentStatus, CallStatus, Operation
 
 
 class RejectionRefusedError(ValueError):
-    """It is too late to reject the assignment, or there is no reason given."""
+    """It is too late to reject the assignment, or no reason is given."""
 
 
 @transaction.atomic
@@ -20,7 +20,7 @@ def assignment_reject(*, assignment: models.Assignment, reason: str) -> None:
     """
     if not reason.strip():
         raise RejectionRefusedError("a rejection needs a reason; the worker reads it")
-    # In the order in which they are locked when the marketplace has answered.
+    # Locked in the same order as when the marketplace has answered.
     approvals = list(
         models.OutboxCall.objects.select_for_update().filter(
             assignment=assignment, operation=Operation.APPROVE

@@ -76,7 +76,7 @@ def hits_plan(*, campaign: models.Campaign) -> dict[Stage, Change]:
     status = {Stage(row.stage): SupplyStatus(row.status) for row in _lock(campaign)}
     if not status:
         return {}
-    # Under the lock: settings that were changed while we waited count.
+    # Read under the lock, so that settings changed while we waited count.
     campaign = models.Campaign.objects.select_related("current_settings").get(pk=campaign.pk)
     settings = campaign.settings
     plan = _Plan(campaign, settings, status, terms_now(campaign=campaign, settings=settings))
@@ -87,7 +87,8 @@ def hits_plan(*, campaign: models.Campaign) -> dict[Stage, Change]:
     plan.take_back = [hit for hit in waiting if _is_outdated(hit, plan)]
     waiting = [hit for hit in waiting if not _is_outdated(hit, plan)]
     if left < 0:
-        # Count what is being taken back already: no more has to go for it. Nothing is added.
+        # Count the money of HITs already being taken back, so that no more than needed are. It
+        # never allows new HITs.
         left = min(0, left + cents_coming_back(campaign) + _cents(plan.take_back))
     left = _plan_tests(plan, [hit for hit in waiting if hit.kind == SittingKind.TEST], left)
     changes = _plan_work(plan, [hit for hit in waiting if hit.kind == SittingKind.WORK], left)
@@ -111,7 +112,7 @@ def _is_outdated(hit: WaitingHit, plan: _Plan) -> bool:
 
 
 def _plan_tests(plan: _Plan, waiting: Sequence[WaitingHit], left: int) -> int:
-    """Plan the tests' HITs, as many a stage as a worker may try; return the money left then."""
+    """Plan the tests' HITs, as many per stage as a worker may try; return the money left."""
     for hit in reversed(waiting):
         # Where a budget was cut, tests go before work does, the newest first.
         is_too_dear = left < 0 and hit.held_cents > 0

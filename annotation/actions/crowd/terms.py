@@ -18,7 +18,7 @@ TermsByTask = dict[tuple[Stage, SittingKind], models.HitTerms]
 
 
 def terms_now(*, campaign: models.Campaign, settings: Settings) -> TermsByTask:
-    """Return the terms of all stages and of the tests that there are, in a few statements."""
+    """Return the terms of all stages and of all existing tests, in a few statements."""
     guides = guides_current(campaign)
     wanted: dict[tuple[Stage, SittingKind], Terms] = {}
     for stage in Stage:

@@ -15,7 +15,7 @@ OWN_NAMES = ("simulated-", ERASED)
 
 @transaction.atomic
 def workers_simulated(*, count: int) -> list[int]:
-    """Return the numbers of that many simulated workers, always the same ones."""
+    """Return the numbers of simulated workers, always the same ones for the same count."""
     names = [f"simulated-{number}" for number in range(1, count + 1)]
     models.Worker.objects.bulk_create(
         [models.Worker(name=name) for name in names], ignore_conflicts=True
@@ -25,7 +25,7 @@ def workers_simulated(*, count: int) -> list[int]:
 
 
 def worker_ensure(*, name: str) -> models.Worker:
-    """Return the worker of this name; a new one if nobody has it."""
+    """Return the worker of this name; make a new one if there is none."""
     models.Worker.objects.bulk_create([models.Worker(name=name)], ignore_conflicts=True)
     return models.Worker.objects.get(name=name)
 
@@ -38,7 +38,7 @@ def worker_erase(*, worker: models.Worker) -> str:
     they have submitted is still confirmed and paid: the marketplace knows who they are.
     """
     sittings = models.Sitting.objects.filter(worker=worker)
-    # All of them before any of their questions, in the order that all lock in.
+    # Lock all sittings before any of their questions, in the usual order.
     list(sittings.order_by("pk").select_for_update().values_list("pk", flat=True))
     sittings_lapse(sittings=sittings)
     models.SittingQuestion.objects.filter(sitting__worker=worker).exclude(comment="").update(
@@ -49,7 +49,7 @@ def worker_erase(*, worker: models.Worker) -> str:
     )
     models.Appeal.objects.filter(standing__worker=worker, decided_at=None).update(decided_at=Now())
     calls = models.OutboxCall.objects.filter(worker=worker)
-    # Calls to them and about them have no recipient any more.
+    # Calls to or about the worker no longer have a recipient.
     calls.filter(
         operation__in=[Operation.MESSAGE, Operation.QUALIFY], status=CallStatus.WAITING
     ).update(status=CallStatus.DROPPED, next_try_at=None)

@@ -27,7 +27,7 @@ IMAGES_AT_ONCE = 100
 class Imported(msgspec.Struct, frozen=True):
     """How many were added, how many already existed, and how many are bad.
 
-    `problems` explains what is wrong with the first of these.
+    `problems` explains the first bad ones.
     """
 
     added: int
@@ -134,7 +134,7 @@ def _made_store(
 ) -> Imported:
     stored = Stored()
     for golds in made:
-        # The images as they are now: one may have been withdrawn, or cut anew, since.
+        # The images as they are now: one may have been withdrawn, or its phrases changed, since.
         stored += store_batch(campaign, golds, _images(campaign, {gold.image for gold in golds}))
     return _finish(stored, problems, skip_bad=skip_bad, dry_run=dry_run)
 

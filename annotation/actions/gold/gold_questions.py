@@ -43,7 +43,7 @@ IMAGES_AT_ONCE = 100
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """A gold question that cannot be one, and why."""
+    """An invalid gold question, and the reason."""
 
     gold: Gold
     why: str
@@ -136,7 +136,7 @@ def _row(
 
 
 def gold_retire(*, gold: models.GoldQuestion, reason: str) -> None:
-    """Ask this gold question no more; answers that are under way still count."""
+    """Stop asking this gold question; answers that are under way still count."""
     models.GoldQuestion.objects.filter(pk=gold.pk, retired_at=None).update(
         retired_at=Now(), retired_reason=reason[:200]
     )
@@ -170,7 +170,7 @@ def gold_make(
     for pks in batches(order[:most_images], IMAGES_AT_ONCE):
         if making.is_done:
             break
-        # From when on a doubt may not have been seen here.
+        # Doubts raised after this time may be missing here.
         now = database_now()
         rows = models.Image.objects.filter(pk__in=pks, withdrawn_at=None)
         images = sorted(
@@ -182,7 +182,7 @@ def gold_make(
             known = list(_known(image, from_answer_key))
             golds += making.of_image(known, there[image.pk])
             done()
-        # The least used come first: so that these are not all of one image.
+        # The least used are asked first: shuffled, these are not all of one image.
         making.random.shuffle(golds)
         store_batch(campaign, golds, {image.name: image for image in images}, now)
     return making.added
@@ -214,7 +214,7 @@ def _known(image: models.Image, from_answer_key: bool) -> Iterator[KnownImage]:
     try:
         yield known_annotation(image.name, state, annotation)
     except FactRefusedError as error:
-        # A reviewer has cut the phrases anew since.
+        # A reviewer has changed the phrases since.
         log.warning("no gold question of %s: %s", image.name, error)
 
 

@@ -20,7 +20,7 @@ Counts = dict[Stage, dict[str, int]]
 
 
 class Making:
-    """What is wanted, and what has been made of it."""
+    """Which gold questions are wanted, and which have been made."""
 
     def __init__(
         self,

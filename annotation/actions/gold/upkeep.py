@@ -25,12 +25,12 @@ from annotation.selectors.gold.upkeep import (
 LEAKED = "leaked"
 DISPUTED = "disputed"
 OUTDATED = "no longer sure"
-# New ones are made of so many images in one go, by lot; the next time comes soon.
+# New ones are made from this many random images in one run; the next run comes soon.
 TOP_UP_IMAGES = 100
 
 
 class Reviewed(msgspec.Struct, frozen=True):
-    """How many were retired, and why, and what was made because there were too few."""
+    """How many were retired and why, and which were made because there were too few."""
 
     leaked: int
     disputed: int
@@ -39,7 +39,7 @@ class Reviewed(msgspec.Struct, frozen=True):
 
 
 def gold_review(*, campaign: models.Campaign) -> Reviewed:
-    """Retire what is leaked, disputed or no longer sure; make more for stages that run low.
+    """Retire leaked, disputed or no longer sure questions; make more for stages that run low.
 
     In a constant few statements, however many workers and questions there are.
     """

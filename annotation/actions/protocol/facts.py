@@ -49,7 +49,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of the bodies, in their order, and the image's state after them."""
+    """The result for each body, in order, and the image's state after them."""
 
     recorded: tuple[Recorded, ...]
     state: ImageState
@@ -59,7 +59,8 @@ def judgments_record(*, image_id: int, judgments: Sequence[Judgment]) -> Outcome
     """Record judgments on one image, all or none.
 
     A repeated judgment is found, not stored twice. A late one is stored but does not count.
-    FactRefusedError: an answer makes no sense. AlreadyJudgedError: it contradicts the worker's own.
+    FactRefusedError: an answer makes no sense. AlreadyJudgedError: it contradicts the worker's own
+    judgment.
     """
     return facts_record(bodies={image_id: judgments})[image_id]
 
@@ -82,7 +83,7 @@ def decision_record(*, image_id: int, decision: Decision | Undo) -> Outcome:
 def facts_record(*, bodies: Mapping[int, Sequence[Body]]) -> dict[int, Outcome]:
     """Record facts on several images, all or none, in a constant few statements.
 
-    Images are locked in the order of their numbers, so that nobody waits in a circle.
+    Images are locked in the order of their numbers, so that no deadlock occurs.
     """
     stored = states_lock(bodies)
     known = _known_facts(bodies)
@@ -101,7 +102,7 @@ def facts_record(*, bodies: Mapping[int, Sequence[Body]]) -> dict[int, Outcome]:
     return outcomes
 
 
-# What names a fact that must not be there twice: a judgment, or the doubt of one.
+# The identity of a fact that must not exist twice: a judgment, or a doubt about one.
 _Name = tuple[int, str | int, int]
 
 

@@ -23,7 +23,7 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class Hearing(msgspec.Struct, frozen=True):
-    """What became of judgments: recorded, with the images' states after them, or refused."""
+    """The result for judgments: recorded, with the images' states after them, or refused."""
 
     heard: tuple[Heard, ...] = ()
     states: dict[int, ImageState] = {}
@@ -59,7 +59,7 @@ def judgments_hear(*, judgments: ByImage, standing: Standing) -> Hearing:
 
 
 def _parts(judgments: ByImage) -> list[dict[int, Sequence[Judgment]]]:
-    """Take judgments apart: by image, or one by one where there is one image only."""
+    """Split judgments: by image, or one by one if there is only one image."""
     if len(judgments) > 1:
         return [{image_id: of_image} for image_id, of_image in judgments.items()]
     [(image_id, of_image)] = judgments.items()

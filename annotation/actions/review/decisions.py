@@ -1,4 +1,4 @@
-"""Review decisions of somebody who looks at a page: about what they saw, and once."""
+"""Review decisions made on a page: about what the reviewer saw, and only once."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ from annotation.pipeline.protocol.state import ImageState, find_chain
 
 
 def chain_seen(state: ImageState, number: int) -> str:
-    """Return a short name of how a chain and its boxes are now; empty if there is none."""
+    """Return a short name for the current state of a chain and its boxes; empty without a chain."""
     chain = find_chain(state, number)
     if chain is None:
         return ""
@@ -23,7 +23,7 @@ def chain_seen(state: ImageState, number: int) -> str:
 def decision_make(*, image_id: int, chain: int, seen: str, decision: Decision | Undo) -> Outcome:
     """Carry out a decision about a chain, if it still is as the reviewer saw it.
 
-    So a form that is sent twice adds no second box. FactRefusedError says what is in the way.
+    This way a form that is sent twice adds no second box. FactRefusedError says what is wrong.
     """
     stored = state_lock(image_id)
     if chain_seen(stored.state, chain) != seen:

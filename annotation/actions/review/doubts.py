@@ -14,8 +14,8 @@ log = logging.getLogger(__name__)
 def doubts_raise(*, most: int = 500) -> int:
     """Turn planned doubts into facts, image by image; return how many.
 
-    A plan goes only once its doubt is a fact, and a doubt is not doubled: whoever dies in the
-    middle leaves the rest to the next.
+    A plan is deleted only when its doubt is a fact, and no doubt is stored twice: if a process dies
+    in the middle, the next one does the rest.
     """
     planned = list(models.PendingDoubt.objects.order_by("image_id", "judgment")[:most])
     raised = 0
@@ -38,7 +38,7 @@ def _raise(image_id: int, rows: Sequence[models.PendingDoubt]) -> int:
     except FactRefusedError as error:
         if len(rows) > 1:
             return sum(_raise(image_id, [row]) for row in rows)
-        # Of an image that was withdrawn nothing is asked any more.
+        # Nothing is asked any more about a withdrawn image.
         log.warning("image %s: a doubt is dropped: %s", image_id, error)
         raised = 0
     models.PendingDoubt.objects.filter(pk__in=[row.pk for row in rows]).delete()

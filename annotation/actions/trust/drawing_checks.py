@@ -1,4 +1,4 @@
-"""Checking drawers: their boxes by Quality, their "none needed" by how the chain ended."""
+"""Checking drawers: their boxes by Quality, their "none needed" by the chain's outcome."""
 
 from collections import defaultdict
 

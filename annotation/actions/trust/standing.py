@@ -51,9 +51,10 @@ def trust_notes(
     events: Mapping[str, Event],
     by: str = "",
 ) -> Standing:
-    """Note what happened, in this order, each once; `events` are by their keys.
+    """Note what happened, in this order, each event once; `events` maps keys to events.
 
-    All of a worker's standings are locked together, in one order: one stage may shake the others.
+    All of a worker's standings are locked together, in one order: a loss of trust at one stage may
+    affect the others.
     """
     rows = standings_lock(campaign=campaign, worker=worker, stage=stage)
     row = rows[stage]
@@ -82,7 +83,7 @@ def trust_notes(
 def standings_lock(
     *, campaign: models.Campaign, worker: models.Worker, stage: Stage
 ) -> dict[Stage, models.WorkerStanding]:
-    """Lock a worker's standings in a campaign, that of the stage among them."""
+    """Lock a worker's standings in a campaign, including the stage's."""
     models.WorkerStanding.objects.bulk_create(
         [models.WorkerStanding(campaign=campaign, worker=worker, stage=stage.value)],
         ignore_conflicts=True,
@@ -138,7 +139,7 @@ def _shake(row: models.WorkerStanding, cause: Stage) -> None:
 def qualification_queue(
     *, campaign: models.Campaign, worker: models.Worker, stage: Stage, value: int, cause: str
 ) -> None:
-    """Have the marketplace told what a worker's qualification is; `cause` names the change."""
+    """Queue a worker's new qualification for the marketplace; `cause` names the change."""
     subject = _subject(campaign, worker, stage)
     call_queue(
         campaign=campaign,
@@ -218,7 +219,7 @@ def trust_reinstate(
 
 
 class AppealRefusedError(ValueError):
-    """There is nothing to appeal against, or it is under way; the message is for the worker."""
+    """There is nothing to appeal against, or an appeal is open; the message is for the worker."""
 
 
 @transaction.atomic

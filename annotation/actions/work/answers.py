@@ -49,20 +49,20 @@ TIME_IS_UP = "Your time for these questions is up. Load the page again to get ne
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """An answer was kept. Of a test: whether it was right; else how long there still is."""
+    """An answer was kept. In a test: whether it was right; else how much time is left."""
 
     graded: Graded | None = None
-    # None: as long as was said before.
+    # None: the time given before still applies.
     seconds_left: int | None = None
 
 
 def draft_save(
     *, claim: Claim, number: int, answer: Answer | None, sitting_id: int = 0, at: int = 0
 ) -> Kept:
-    """Keep an answer so far, a remark without one, or nothing; a test's is final and graded.
+    """Keep a draft answer, only a remark, or nothing; a test's answer is final and graded.
 
-    `at` is when the page sent it, by the clock that it got from us, in milliseconds: what arrives
-    after something newer changes nothing.
+    `at` is when the page sent it, by the clock that it got from us, in milliseconds. A draft that
+    arrives after a newer one changes nothing.
     """
     with transaction.atomic():
         # Only a test's answer, and one that renews an unproven sitting's time, need the campaign.
@@ -87,9 +87,9 @@ def draft_save(
 
 
 def _keep_on(sitting: models.Sitting, now: datetime) -> int | None:
-    """Keep the questions of a sitting that is not proven for somebody who is at work on them.
+    """Extend the time of an unproven sitting while its worker is answering.
 
-    Never longer than those of anybody else.
+    Never beyond the time that a proven sitting gets.
     """
     if sitting.is_proven:
         return None
@@ -102,7 +102,7 @@ def _keep_on(sitting: models.Sitting, now: datetime) -> int | None:
 def _at_work(
     claim: Claim, sitting_id: int, *, alone: bool = False
 ) -> tuple[models.Sitting, datetime]:
-    """Lock and return the sitting that somebody is at; it may be finished.
+    """Lock and return the worker's current sitting; it may be finished.
 
     A page left open may belong to a lapsed sitting: its answers must not go to other questions.
     """
@@ -200,7 +200,8 @@ def sitting_finish(
     questions = sitting_questions(sitting)
     _check_numbers(sitting, questions, answers)
     _finish(sitting, questions, answers, now)
-    # Only now: others lock a HIT and then its sitting, so the reverse could deadlock.
+    # Only after the transaction: others lock a HIT and then its sitting, so the reverse could
+    # deadlock.
     transaction.on_commit(lambda: hit_look_soon(hit_id=sitting.hit_id))
     return sitting
 
@@ -211,7 +212,7 @@ def answers_put(*, sitting: models.Sitting, answers: Mapping[int, Answer], now: 
     questions = list(
         sitting.questions.filter(image__in=images).select_related("image").order_by("number")
     )
-    # All of them, as from the page: somebody who could leave some out would choose the checks.
+    # Require all answers, as the page does: otherwise workers could choose which checks to skip.
     _check_numbers(sitting, questions, answers)
     if not questions:
         raise SittingRefusedError(Trouble.BAD_REQUEST, "This sitting has no questions left.")
@@ -232,7 +233,7 @@ def _finish(
             continue
         _check(sitting, question, answer)
         _put(question, answer, now)
-    # Drafts of questions that have left the sitting meanwhile are no answers.
+    # Drafts of questions that have left the sitting meanwhile do not count as answers.
     gone = sitting.questions.exclude(released_at=None).exclude(pk__in=[q.pk for q in questions])
     gone.update(answer="", comment="")
     models.SittingQuestion.objects.bulk_update(questions, ["answer", "comment", "saved_at"])
@@ -257,7 +258,7 @@ def _check_numbers(
         raise SittingRefusedError(
             Trouble.INCOMPLETE, f"These questions have no answer yet: {which}."
         )
-    # One whose image was withdrawn since the page was loaded may still have an answer.
+    # A question whose image was withdrawn after the page was loaded may still have an answer.
     known = set(sitting.questions.values_list("number", flat=True))
     for number in sorted(answers.keys() - known):
         raise SittingRefusedError(

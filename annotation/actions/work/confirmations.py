@@ -43,7 +43,7 @@ class NotFinishedError(ValueError):
 
 
 class Submitted(msgspec.Struct, frozen=True):
-    """An assignment as the platform tells of it; `fields` are those of the page's form."""
+    """An assignment as the platform reports it; `fields` are those of the page's form."""
 
     assignment_id: str
     worker: str
@@ -63,8 +63,8 @@ class Confirmed(msgspec.Struct, frozen=True):
 def assignment_confirm(*, hit: models.Hit, submitted: Submitted) -> models.Assignment:
     """Record that this worker has submitted this assignment, and pay or reject it.
 
-    Notification and polling both lead here. What was answered is recorded; what came late is
-    stored and paid all the same. Only an assignment without any answers is rejected.
+    Notification and polling both lead here. Answers are recorded; late ones are stored and paid as
+    well. Only an assignment without any answers is rejected.
     """
     known = _assignment_find(hit, submitted)
     if known is not None:
@@ -144,7 +144,7 @@ def _assignment_note(
     hit: models.Hit, submitted: Submitted, sitting: models.Sitting | None
 ) -> models.Assignment:
     """Record the assignment, once, and queue its approval or rejection."""
-    # The HIT's row is the lock: of two confirmations the second finds what the first has noted.
+    # The HIT's row is the lock: of two confirmations, the second finds what the first recorded.
     hit = models.Hit.objects.select_for_update().get(pk=hit.pk)
     known = _assignment_find(hit, submitted)
     if known is not None:
@@ -205,14 +205,14 @@ def test_confirm(*, sitting: models.Sitting) -> Standing:
         events={f"test/{sitting.pk}": finished},
     )
     _confirmed(sitting)
-    # Still under the lock of the standing: another test that was passed meanwhile comes after.
+    # Still under the lock of the standing: another test that is passed meanwhile waits.
     if standing.trust is Trust.TESTING:
         _test_over(sitting)
     return standing
 
 
 def _test_over(sitting: models.Sitting) -> None:
-    """Show the test no more to workers who have opened it as often as they may."""
+    """Stop showing the test to workers who have opened it as often as they may."""
     taken = models.Sitting.objects.filter(
         campaign=sitting.campaign,
         worker=sitting.worker,
@@ -236,9 +236,9 @@ def _test_over(sitting: models.Sitting) -> None:
 def sitting_confirm(*, sitting: models.Sitting) -> Confirmed:
     """Record a finished sitting's answers as judgments and give its questions back.
 
-    Called when the platform says that this worker has submitted this assignment. Again, or after
-    a crash in the middle, it finds what is recorded already. An answer that cannot be recorded,
-    such as one on an image that was withdrawn, does not keep the others from it.
+    Called when the platform says that this worker has submitted this assignment. A second call, or
+    one after a crash in the middle, finds what is already recorded. An answer that cannot be
+    recorded, such as one on a withdrawn image, does not hold up the others.
     """
     if sitting.kind != SittingKind.WORK or sitting.status != SittingStatus.FINISHED:
         raise NotFinishedError(f"sitting {sitting.pk} is not finished work")
@@ -269,8 +269,8 @@ def _checks_note(sitting: models.Sitting) -> Standing:
     for row in rows:
         assert row.gold is not None
         row.right = is_right(row.gold.gold, decode_answer(row.answer))
-    # Done with before the standing is locked: standings come first, sittings and their questions
-    # after them, in the order that all lock in.
+    # Finished before the standing is locked: all code locks standings first, then sittings and
+    # their questions.
     with transaction.atomic():
         models.Sitting.objects.select_for_update().get(pk=sitting.pk)
         models.SittingQuestion.objects.bulk_update(rows, ["right"])
@@ -298,8 +298,8 @@ def _judgments(sitting: models.Sitting) -> dict[int, list[Judgment]]:
 @transaction.atomic
 def _confirmed(sitting: models.Sitting, heard: Sequence[Heard] | None = None) -> None:
     """Close a sitting's confirmation: its questions go back, and its checks have been used."""
-    # Whoever was revoking the worker meanwhile has not seen these judgments. They are done by now,
-    # or will see them: both lock the standing, and before any sitting.
+    # A process that was revoking the worker meanwhile has not seen these judgments. It is done by
+    # now, or will see them: both lock the standing, and before any sitting.
     standing = list(
         models.WorkerStanding.objects.select_for_update().filter(
             campaign=sitting.campaign_id, worker=sitting.worker_id, stage=sitting.stage
@@ -327,7 +327,7 @@ def _confirmed(sitting: models.Sitting, heard: Sequence[Heard] | None = None) ->
 
 
 def _gold_used(sitting: models.Sitting) -> None:
-    # Locked in one order: sittings that share some would wait for each other.
+    # Locked in one order: otherwise sittings that share gold questions could deadlock.
     golds = models.GoldQuestion.objects.filter(askings__sitting=sitting).order_by("pk")
     used = list(golds.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
     if used:

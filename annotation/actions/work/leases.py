@@ -21,7 +21,7 @@ from annotation.selectors.work.sittings import (
 )
 from common.clock import database_now
 
-# How often a sitting that came out short, because others were quicker, tries again.
+# How often a sitting tries again if it got too few questions because others were quicker.
 TRIES = 5
 
 
@@ -52,10 +52,10 @@ def leases_take(*, sitting: models.Sitting, trust: Trust) -> list[models.Sitting
 
 
 class _Choosing:
-    """Choosing for one sitting. What others have kept for too long is released once at most.
+    """Choosing for one sitting. Overdue sittings of others are released at most once.
 
-    A second time would lock sittings while those of the first are locked still, in another order
-    than all keep to.
+    A second release would lock sittings while those of the first are still locked, and so break the
+    locking order.
     """
 
     def __init__(self, sitting: models.Sitting) -> None:
@@ -63,7 +63,7 @@ class _Choosing:
         self._has_expired = False
 
     def choose(self, wanted: int, images: Collection[int]) -> list[Choice]:
-        """Choose so many questions, of other images than the sitting has, if there are any."""
+        """Choose this many questions, about images that are new to the sitting if possible."""
         if not wanted:
             return []
         chosen = self._choose(wanted, images)
@@ -71,7 +71,7 @@ class _Choosing:
             return chosen
         self._has_expired = True
         leases_expire()
-        # Even if there was nothing to release: somebody else may have done it while we waited.
+        # Even if there was nothing to release: another process may have done it while we waited.
         return self._choose(wanted, images)
 
     def _choose(self, wanted: int, images: Collection[int]) -> list[Choice]:
@@ -103,23 +103,22 @@ def _check(sitting: models.Sitting, gold: models.GoldQuestion) -> models.Sitting
 def _insert(
     choosing: _Choosing, rows: Sequence[models.SittingQuestion]
 ) -> list[models.SittingQuestion]:
-    """Put questions into a sitting; others take the places of those somebody got meanwhile."""
+    """Put questions into a sitting; replace those that another sitting got meanwhile."""
     sitting = choosing.sitting
     questions: list[models.SittingQuestion] = []
     for _ in range(TRIES):
-        # In an order that all keep to: two who insert at once wait for each other at most once.
+        # In one fixed order: two simultaneous inserts wait for each other at most once.
         models.SittingQuestion.objects.bulk_create(
             sorted(rows, key=lambda row: (row.image_id, row.key)), ignore_conflicts=True
         )
         questions = sitting_questions(sitting)
-        # A gold question that the worker got in another sitting this moment is not made
-        # up for.
+        # A gold question that the worker just got in another sitting is not replaced.
         leased = {(question.image_id, question.key) for question in questions}
         lost = [row.number for row in rows if row.key and (row.image_id, row.key) not in leased]
         chosen = choosing.choose(len(lost), {question.image_id for question in questions})
         if not chosen:
             break
-        # At the end they would be known not to be gold questions.
+        # At the end, workers would know that these are not gold questions.
         rows = [
             _lease(sitting, choice, number) for choice, number in zip(chosen, lost, strict=False)
         ]
@@ -153,9 +152,9 @@ def sittings_lapse(*, sittings: QuerySet[models.Sitting]) -> int:
 
 @transaction.atomic
 def leases_expire() -> int:
-    """Release what anybody has kept for too long; return how many sittings that were.
+    """Release overdue sittings; return how many there were.
 
-    Done by the sweeper, and by whoever finds too little.
+    Called by the sweeper, and by a sitting that finds too few questions.
     """
     now = database_now()
     held = models.SittingQuestion.objects.filter(released_at=None)

@@ -87,8 +87,8 @@ class Opened(msgspec.Struct, frozen=True):
 def sitting_open(*, claim: Claim) -> Opened:
     """Return the sitting of this worker at this assignment; a new one if there is none.
 
-    The same call again returns the same sitting. One whose time is up is given back first, so the
-    new one has other questions, or the same if nobody has taken them.
+    The same call again returns the same sitting. A sitting whose time is up is given back first, so
+    the new one has other questions, or the same ones if nobody has taken them.
     """
     arrived = _arrive(claim)
     if not arrived.consented:
@@ -113,7 +113,7 @@ def sitting_open(*, claim: Claim) -> Opened:
 
 
 def _arrive(claim: Claim) -> Arrived:
-    """Return what is known of a claim; refuse one that is not proven, or on no HIT of ours."""
+    """Return what is known of a claim; refuse one that is not proven, or not on our HITs."""
     if claim.acceptance is None and is_proof_required():
         raise SittingRefusedError(
             Trouble.BAD_REQUEST,
@@ -131,7 +131,7 @@ def _test_begin(claim: Claim, arrived: Arrived) -> None:
     if claim.kind != SittingKind.TEST or arrived.standing.trust is not Trust.NEW:
         return
     if arrived.worker is not None and arrived.is_proven:
-        # Before the sitting is locked: losing trust locks the other way round.
+        # Before the sitting is locked: losing trust locks in the opposite order.
         trust_note(
             campaign=arrived.campaign,
             worker=arrived.worker,
@@ -151,7 +151,7 @@ def _why_empty(claim: Claim, arrived: Arrived) -> Empty:
 def _again(
     claim: Claim, now: datetime
 ) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
-    """Return the sitting that the worker has, with its questions; one that is over goes back."""
+    """Return the worker's existing sitting with its questions; an overdue one is given back."""
     sitting = sitting_live(claim)
     if sitting is None:
         return None, []
@@ -232,7 +232,7 @@ def _not_qualified(message: str) -> SittingRefusedError:
 def _resume(
     sitting: models.Sitting, now: datetime
 ) -> tuple[models.Sitting | None, list[models.SittingQuestion]]:
-    """Return the locked sitting with its questions, but for what cannot be answered any more."""
+    """Return the locked sitting without questions on withdrawn images; None if it is over."""
     questions = sitting_questions(sitting, withdrawn=True)
     if sitting.status == SittingStatus.FINISHED:
         return sitting, [q for q in questions if q.image.withdrawn_at is None]
@@ -288,7 +288,7 @@ def _new(
     """Make a sitting, or find the one that a second request is making; None: it would be empty."""
     is_test = claim.kind == SittingKind.TEST
     if is_test or not arrived.is_proven:
-        # Of many requests at once, each has to see what those before it have opened.
+        # Of many simultaneous requests, each has to see the sittings that earlier ones opened.
         room = room_lock(claim)
         _admit_room(arrived.settings, arrived.hit, room.is_crowded, room.tests)
     models.Sitting.objects.bulk_create([_row(claim, arrived)], ignore_conflicts=True)
@@ -370,7 +370,7 @@ def _ways(stage: Stage, settings: Settings) -> str:
 
 
 def sitting_until(sitting: models.Sitting, now: datetime) -> datetime:
-    """Return until when questions are kept that are given out, or handed in, now."""
+    """Return until when questions stay reserved that are given out or submitted now."""
     settings = sitting.campaign.settings
     seconds = settings.sitting_seconds
     if not sitting.is_proven:

@@ -25,7 +25,7 @@ from annotation.selectors.work.starved_questions import (
 from common.clock import database_now
 
 STARVED = "no qualified worker may answer its question"
-# Each goes through the write path by itself.
+# Each goes through the write path separately.
 REVIEWS_AT_ONCE = 50
 
 
@@ -40,8 +40,8 @@ class Starved(msgspec.Struct, frozen=True):
 def starving_mark(*, campaign: models.Campaign, most: int = 1000) -> Starved:
     """Mark questions that no active, qualified worker may answer, and free those that one may.
 
-    Where nobody is qualified there is nobody to wait for, and nothing is marked. What has starved
-    for as long as the settings say goes to review.
+    If nobody is qualified, there is nobody to wait for, and nothing is marked. A question that has
+    starved for as long as the settings say goes to review.
     """
     now = database_now()
     active = workers_active(campaign, now)
@@ -80,7 +80,7 @@ def _review(campaign: models.Campaign, active: dict[Stage, set[int]], now: datet
 
 @transaction.atomic
 def _send(row: models.OpenQuestion, active: dict[Stage, set[int]]) -> bool:
-    """Send the question's chain to review, unless things have moved on meanwhile."""
+    """Send the question's chain to review, unless its state has changed meanwhile."""
     question = question_from_key(row.key)
     try:
         state = state_lock(row.image_id).state

@@ -7,7 +7,7 @@ from annotation.models.estimates import UNDER_WAY
 
 
 class Estimates(NamedTuple):
-    """The one that is being made, and the last one before it."""
+    """The estimate in progress, and the latest one before it."""
 
     under_way: models.StoredEstimate | None
     last: models.StoredEstimate | None

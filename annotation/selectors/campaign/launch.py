@@ -1,4 +1,4 @@
-"""What a campaign needs for its launch, and which of it is missing."""
+"""What a campaign needs for its launch, and what is still missing."""
 
 import re
 import shlex
@@ -206,7 +206,7 @@ def _connection(campaign: models.Campaign, settings: Settings) -> LaunchCheck:
 
 
 def _fee_problems(campaign: models.Campaign, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield a problem if our own marketplace charges another fee than the campaign expects."""
+    """Yield a problem if our own marketplace's fee differs from the one the campaign expects."""
     is_ours = getattr(site, CONNECTION[0], "").rstrip("/") == site.MARKETPLACE_URL.rstrip("/")
     taken, expected = site.MARKETPLACE_FEE_PERCENT, settings.crowd.fee_percent
     if is_ours and taken != expected:

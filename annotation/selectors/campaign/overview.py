@@ -1,4 +1,4 @@
-"""What the dashboard shows: a constant few statements a page, however large the campaign is."""
+"""What the dashboard shows: a constant few statements per page, however large the campaign is."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ from common.rows import only_row
 
 IMAGES_PER_PAGE = 24
 RECENT_FACTS = 20
-# Up to this many facts, judgments are counted for every view of the page; beyond, it takes seconds
-# and the numbers may be as old as this.
+# Up to this many facts, judgments are counted at every view of the page. Beyond that, counting
+# takes seconds, so the numbers may be as old as this.
 FACTS_COUNTED_AT_ONCE = 100_000
 COUNT_SECONDS = 300
 
@@ -76,7 +76,7 @@ class JudgmentCount(msgspec.Struct, frozen=True):
 
 
 class CampaignWork(msgspec.Struct, frozen=True):
-    """What happened in a campaign so far. `counted_at` is None if the judgments are of now."""
+    """What happened in a campaign so far. `counted_at` is None if judgments were counted now."""
 
     statuses: Mapping[str, int]
     stages: tuple[StageWork, ...]
@@ -126,7 +126,8 @@ def campaign_summaries() -> list[CampaignSummary]:
     ):
         statuses[campaign][status] = images
         facts[campaign] += seen
-    # Judgments are nearly all of the facts. To count the others takes an index, not all the facts.
+    # Judgments are nearly all of the facts. The others are counted with an index, without reading
+    # all the facts.
     others = _per_campaign(models.Fact.objects.filter(worker=None))
     chains = _per_campaign(models.Chain.objects.all())
     boxes = _per_campaign(models.Box.objects.filter(status=BoxStatus.ACCEPTED.value))
@@ -180,8 +181,8 @@ def recent_facts(campaign: models.Campaign) -> list[models.Fact]:
 
     Withdrawn images are left out.
     """
-    # The newest facts are all of images that changed last: no need to look at any others. Some more
-    # of them, because several may have changed at the same moment.
+    # The newest facts belong to the images that changed last, so only those are read. A few more
+    # are read because several images may have changed at the same moment.
     changed = (
         models.StoredState.objects.filter(image__campaign=campaign, facts__gt=0)
         .exclude(status=ImageStatus.WITHDRAWN)
@@ -197,8 +198,8 @@ def images_page(
 ) -> "Page[models.Image]":
     """Return a page of images by name; `first_captions` and `in_review` come with each.
 
-    `statuses` are the numbers of images by status; an empty `status` means all. A page number
-    that makes no sense gives the nearest page that there is.
+    `statuses` are the numbers of images by status; an empty `status` means all. An invalid page
+    number gives the nearest existing page.
     """
     images = models.Image.objects.filter(campaign=campaign).order_by("name")
     if status:
@@ -295,7 +296,7 @@ def _reasons(campaign: models.Campaign) -> tuple[ReviewReason, ...]:
         .annotate(chains=Count("pk"), images=Count("image", distinct=True))
         .order_by("-chains", "review")
     ]
-    # An image that waits without a chain that does, waits for its captions.
+    # If an image waits but none of its chains does, it waits for its captions.
     captions = models.StoredState.objects.filter(
         image__campaign=campaign, status=ImageStatus.REVIEW
     ).exclude(image__in=waiting.values("image"))

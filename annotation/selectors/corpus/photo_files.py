@@ -40,7 +40,7 @@ def photos_stored(images: QuerySet[models.Image]) -> Iterator[StoredPhoto]:
 
 
 def photo_problem(file: str, sha256: str) -> str | None:
-    """Return what is wrong with a photo in the file storage, after its name; None: nothing."""
+    """Return what is wrong with a stored photo, in words that follow its name, or None."""
     digest, size = hashlib.sha256(), 0
     try:
         with default_storage.open(file) as stream:

@@ -21,7 +21,7 @@ class PhotoExpiredError(ValueError):
 
 
 class Photo(msgspec.Struct, frozen=True):
-    """A photo's place in the file storage, and for how many seconds its address is still good."""
+    """A photo's place in the file storage, and how many seconds its address stays valid."""
 
     file: str
     content_type: str
@@ -29,8 +29,11 @@ class Photo(msgspec.Struct, frozen=True):
 
 
 class _PhotoSigner(signing.TimestampSigner):
-    """Signs with the beginning of the current window: the same address for a while, so that the
-    browser's cache is of use, and still none that is good for longer than it should be."""
+    """Signs with the beginning of the current window.
+
+    The address stays the same for a while, so that browsers can cache the photo. No address is
+    valid for longer than it should be.
+    """
 
     def timestamp(self) -> str:
         window = max(1, settings.CHAINBOX_PHOTO_URL_SECONDS // 2)
@@ -43,9 +46,9 @@ _signer = _PhotoSigner(salt="chainbox.photo")
 def photo_url(image: models.Image) -> str:
     """Return an address of the image's photo that expires; empty if there is no photo.
 
-    It is good for at least half of CHAINBOX_PHOTO_URL_SECONDS, whatever the clocks of the machines
+    It is valid for at least half of CHAINBOX_PHOTO_URL_SECONDS, whatever the clocks of the machines
     that sign and check it, and for at most all of it and the tolerance for clocks. It does not
-    hold the image's number: questions of images with numbers far apart would be easy to tell.
+    contain the image's number: questions whose images have numbers far apart would stand out.
     """
     if not image.file or image.withdrawn_at is not None:
         return ""

@@ -5,7 +5,7 @@ from django.core.cache import cache
 from common.clock import database_now
 
 # Seconds since 1970, by the database's clock: the worker's and ours may not agree. Without a cache
-# that all processes share, nobody would see it.
+# that all processes share, no other process would see it.
 HEARTBEAT = "crowd:heartbeat"
 # The sweep runs every half minute: after this long something is wrong.
 LATE_SECONDS = 120

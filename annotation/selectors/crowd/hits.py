@@ -10,13 +10,13 @@ from common.clock import database_now
 LOOK_EVERY = timedelta(minutes=5)
 # ... one that a worker has just submitted ...
 LOOK_SOON = timedelta(seconds=30)
-# ... and one that is fully submitted: the marketplace decides by itself only after hours.
+# ... and one that is fully submitted: the marketplace decides automatically only after hours.
 LOOK_RARELY = timedelta(hours=1)
 _UNCONFIRMED_FOR = timedelta(days=1)
 
 
 def hits_are_due() -> bool:
-    """Tell whether there is anything to look at, without a lock on anything."""
+    """Tell whether there is anything to look at, without locking anything."""
     return models.Hit.objects.filter(look_at__lte=database_now(), hit_id__isnull=False).exists()
 
 

@@ -14,21 +14,21 @@ from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
 from common.clock import database_now
 
-# Sittings that a wage is taken from: the latest ones, so that it follows a change of the pages.
+# How many sittings a wage is measured from: the latest ones, so that it follows page changes.
 MEASURED_SITTINGS = 200
 
 _PAID = Sum(F("cents") + F("fee_cents"))
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """What is paid, in all and today, and what may still have to be paid; all with fees."""
+    """What was paid, in total and today, and what may still have to be paid; all with fees."""
 
     paid: int
     paid_today: int
     promised: int
 
     def left(self, settings: Settings) -> int:
-        """Return the cents that may still be promised; below zero if too much is already."""
+        """Return the cents that may still be promised; below zero if too much already is."""
         return money_left(
             settings, paid=self.paid, paid_today=self.paid_today, committed=self.promised
         )
@@ -40,7 +40,7 @@ class Wage(msgspec.Struct, frozen=True):
     # None: nothing was measured.
     cents: int | None
     median_seconds: float | None
-    # What is wrong, and what a HIT would have to pay; None: nothing is.
+    # What is wrong, and what a HIT would have to pay; None: nothing is wrong.
     warning: str | None
 
 
@@ -77,8 +77,8 @@ class CampaignMoney(msgspec.Struct, frozen=True):
 def campaign_spent(campaign: models.Campaign) -> Spent:
     """Return what a campaign has paid and promised.
 
-    One statement reads all sums: what is paid at this moment is still promised or paid already,
-    never neither. The day is the database's, in UTC.
+    One statement reads all sums: a payment made at this moment is counted as promised or as paid,
+    never as neither. The day is the database's, in UTC.
     """
     day = _day(database_now())
     payments = models.Payment.objects.filter(campaign=OuterRef("pk"))
@@ -107,7 +107,7 @@ def _bonuses() -> QuerySet[models.OutboxCall]:
 def _sum(
     rows: QuerySet[models.Payment] | QuerySet[models.Hit] | QuerySet[models.OutboxCall], what: Sum
 ) -> Coalesce:
-    # Grouped by what is the same for all of them: one sum.
+    # Grouped by a value that all of them share: one sum.
     total = rows.order_by().values("campaign").annotate(total=what).values("total")
     return Coalesce(Subquery(total, output_field=IntegerField()), Value(0))
 
@@ -152,7 +152,7 @@ def campaign_money(campaign: models.Campaign) -> CampaignMoney:
 
 
 def wages(campaign: models.Campaign) -> dict[Stage, Wage]:
-    """Return what each stage's workers earn an hour: a statement a stage, each of few rows."""
+    """Return what each stage's workers earn an hour: one statement per stage, of few rows each."""
     settings = campaign.settings
     earned = {}
     for stage in Stage:

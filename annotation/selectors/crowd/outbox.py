@@ -11,7 +11,7 @@ FAILED_SHOWN = 10
 
 
 def calls_count(campaign: models.Campaign) -> dict[str, int]:
-    """Count a campaign's calls by status; those without any are there too."""
+    """Count a campaign's calls by status, including statuses without any calls."""
     rows = models.OutboxCall.objects.filter(campaign=campaign)
     counts = dict(rows.values_list("status").annotate(rows=Count("pk")).order_by())
     return {status: counts.get(status, 0) for status in CallStatus.values}

@@ -1,4 +1,4 @@
-"""What the stages of a campaign need, and what of it is on the marketplace."""
+"""What the stages of a campaign need, and how much is already on the marketplace."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ _TAKEN = Q(accepted_at__isnull=False) & (
 
 
 class WaitingHit(msgspec.Struct, frozen=True):
-    """A HIT that nobody has; of a test, one that has places left."""
+    """A HIT that nobody has; for a test, a HIT that has places left."""
 
     pk: int
     stage: Stage
@@ -35,7 +35,7 @@ class WaitingHit(msgspec.Struct, frozen=True):
 
 
 class StageSupplyRow(msgspec.Struct, frozen=True):
-    """A stage as the dashboard shows it. HITs are those with work, but for `tests`."""
+    """A stage as the dashboard shows it. All HITs counted are those with work, except `tests`."""
 
     stage: Stage
     # None: the campaign is not launched.
@@ -50,7 +50,7 @@ class StageSupplyRow(msgspec.Struct, frozen=True):
     creating: int
     waiting: int
     at_work: int
-    # Assignments that were handed in, whatever became of them.
+    # Assignments that were submitted, whatever their outcome.
     done: int
     # HITs with tests that have places left.
     tests: int
@@ -68,7 +68,7 @@ def campaigns_launched() -> list[models.Campaign]:
 
 
 def questions_waiting(campaign: models.Campaign, stage: Stage, most: int) -> int:
-    """Count the questions that could be given out now; beyond `most` it does not matter.
+    """Count the questions that could be given out now, up to `most`.
 
     They have a photo, no sitting holds them, and somebody may answer them.
     """
@@ -89,8 +89,8 @@ def demand_ceiling(stage: Stage, settings: Settings) -> int:
 def hits_waiting(campaign: models.Campaign, now: datetime) -> list[WaitingHit]:
     """Return the HITs that a worker could accept now or soon, the oldest first.
 
-    Somebody may have one before the marketplace tells us: then there is a sitting whose time is
-    not up.
+    A worker may have one before the marketplace tells us: then it has a sitting whose time is not
+    up.
     """
     sittings = models.Sitting.objects.filter(
         hit_id=OuterRef("hit_id"), kind=SittingKind.WORK, until__gt=now
@@ -118,7 +118,7 @@ def hits_waiting(campaign: models.Campaign, now: datetime) -> list[WaitingHit]:
 
 
 def cents_coming_back(campaign: models.Campaign) -> int:
-    """Return what is held for HITs that were taken back and that nobody seems to have."""
+    """Return the money held for HITs that were taken back and that nobody seems to have."""
     closing = models.Hit.objects.filter(
         ~_TAKEN, ~Exists(_handed_in()), campaign=campaign, status=HitStatus.CLOSING
     ).aggregate(cents=Coalesce(Sum("held_cents"), 0))
@@ -189,7 +189,7 @@ def _hit_counts(campaign: models.Campaign, now: datetime) -> dict[Stage, Counter
 
 
 def _by_stage(rows: Iterable[Mapping[str, Any]]) -> dict[Stage, Counter[str]]:
-    """Return each stage's numbers by their names; what there is none of is 0."""
+    """Return each stage's numbers by name; missing numbers are 0."""
     found = {
         row["stage"]: Counter({name: row[name] for name in row if name != "stage"}) for row in rows
     }

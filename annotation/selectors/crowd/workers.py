@@ -17,7 +17,7 @@ from annotation.pipeline.trust.standing import Event, Trust, decode_event
 WORKERS_PER_PAGE = 50
 EVENTS_SHOWN = 200
 PAYMENTS_SHOWN = 20
-# One page's work; the others follow when these are answered.
+# How many appeals one page shows; the others follow when these are answered.
 APPEALS_SHOWN = 50
 
 
@@ -44,7 +44,7 @@ class SittingCount(msgspec.Struct, frozen=True):
 
 
 class WorkerHistory(msgspec.Struct, frozen=True):
-    """All there is to know of a worker, of one campaign or of all."""
+    """Everything known about a worker, in one campaign or in all."""
 
     standings: tuple[StandingLine, ...]
     events: tuple[tuple[models.TrustEvent, Event], ...]
@@ -58,7 +58,7 @@ class WorkerHistory(msgspec.Struct, frozen=True):
 
 
 def standing_lines(rows: Iterable[models.WorkerStanding]) -> list[StandingLine]:
-    """Return where these stand. The rows come with `campaign__current_settings`."""
+    """Return where these workers stand. The rows come with `campaign__current_settings`."""
     settings: dict[int, Settings] = {}
     lines = []
     for row in rows:
@@ -84,7 +84,7 @@ def workers_page(
 ) -> "Page[models.Worker]":
     """Return a page of workers with a standing here, the most recently active first.
 
-    Empty arguments leave nobody out. A page number that makes no sense gives the nearest.
+    Empty arguments filter nobody out. An invalid page number gives the nearest page.
     """
     standing = Q(standings__campaign=campaign)
     if trust:

@@ -9,8 +9,8 @@ from annotation.pipeline.gold.gold_question import GoldSource, Offer, choose_gol
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.stage_spec import spec_of
 
-# So many candidates are read for each one that is wanted, of every answer: enough to choose
-# other images from, and no more however many there are.
+# How many candidates are read per wanted question and answer: enough to choose different images,
+# and never more, however many questions there are.
 READ_PER_WANTED = 4
 
 
@@ -33,13 +33,13 @@ def gold_available(campaign: models.Campaign) -> dict[Stage, dict[str, int]]:
 def gold_for(
     campaign: models.Campaign, stage: Stage, worker: models.Worker, count: int, seed: str
 ) -> list[models.GoldQuestion]:
-    """Choose up to `count` gold questions of a stage for a worker, in an order by lot.
+    """Choose up to `count` gold questions of a stage for a worker, in random order.
 
-    None that they have been asked before, in a sitting that lapsed even, and none that rests on
-    their own judgments. Of images that they have judged at the stage only if there are no others
-    with the answer: it may be the same question, and only a gold question comes again.
-    The seed must hold a secret. One statement, which reads few rows of each answer, the least
-    used: whoever hands the questions out counts their uses up.
+    Leaves out questions that the worker was asked before, even in a lapsed sitting, and those that
+    rest on the worker's own judgments. Uses images that the worker has judged at the stage only if
+    there are no others with the answer: it may be the same question, and only gold questions are
+    repeated. The seed must contain a secret. One statement, which reads a few rows per answer, the
+    least used first; the caller that hands the questions out increases their use counts.
     """
     answers = spec_of(stage).answers if count > 0 and spec_of(stage).has_gold else ()
     branches = []
@@ -47,7 +47,7 @@ def gold_for(
         unseen = _unseen(campaign, stage, worker, answer)
         of_new_images = unseen.filter(~Exists(_judged(stage, worker)))
         for found, is_new in ((of_new_images, True), (unseen, False)):
-            # SQLite takes no limit in the parts of a union, but does in what a part looks for.
+            # SQLite allows no LIMIT in the parts of a union, but allows it in their subqueries.
             first = found.values("pk")[: READ_PER_WANTED * count]
             branch = models.GoldQuestion.objects.filter(pk__in=first)
             branches.append(branch.annotate(is_new=Value(is_new, output_field=BooleanField())))
@@ -83,14 +83,14 @@ def _unseen(
     campaign: models.Campaign, stage: Stage, worker: models.Worker, answer: str
 ) -> QuerySet[models.GoldQuestion]:
     asked = models.SittingQuestion.objects.filter(gold=OuterRef("pk"), sitting__worker=worker)
-    # The workers stand last in a body, and nothing else in it can look like this.
+    # The workers come last in a body, and nothing else in a body can look like this.
     own = Q(source=GoldSource.UNANIMOUS, body__regex=rf'"workers":\[([0-9]+,)*{worker.pk}[],]')
     return (
         gold_in_use(campaign)
         .filter(~Exists(asked), stage=stage.value, answer=answer)
         .exclude(own)
-        # By this alone, which is the index's order: to sort those of equal use, by whatever, the
-        # database would have to read them all.
+        # Sorted by this alone, the index's order: with any second key the database would have to
+        # read all rows of equal use.
         .order_by("uses")
     )
 
@@ -98,7 +98,7 @@ def _unseen(
 def gold_with_captions(
     campaign: models.Campaign, stages: Iterable[str]
 ) -> Iterator[models.GoldQuestion]:
-    """Yield what is in use of these stages with the images' captions, in the order of making."""
+    """Yield these stages' gold questions in use with their images' captions, oldest first."""
     rows = models.GoldQuestion.objects.filter(
         campaign=campaign, stage__in=list(stages), retired_at=None, image__withdrawn_at=None
     )

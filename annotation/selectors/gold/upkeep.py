@@ -1,4 +1,4 @@
-"""What is known of gold questions in use: how they were answered, what they rest on."""
+"""What is known about gold questions in use: how they were answered, what they rest on."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -12,7 +12,7 @@ from annotation.pipeline.gold.upkeep import likely_accuracy
 from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.trust.standing import WORKING, Tally
 
-# So many are held against their image in one go; the next time comes soon.
+# How many are compared with their image in one run; the next run comes soon.
 MOST = 500
 
 
@@ -40,7 +40,7 @@ def gold_answered(campaign: models.Campaign) -> list[Answered]:
 def gold_runs(campaign: models.Campaign, golds: Collection[int]) -> dict[int, list[GoldAnswer]]:
     """Return the right answers to these questions since the last wrong one, oldest first.
 
-    With how probable a right answer of that worker is. Two statements.
+    Each comes with the probability that its worker answers right. Two statements.
     """
     if not golds:
         return {}
@@ -65,9 +65,9 @@ def gold_runs(campaign: models.Campaign, golds: Collection[int]) -> dict[int, li
 
 
 def gold_shaken(campaign: models.Campaign) -> list[models.GoldQuestion]:
-    """Return those made of an image's own chains, where something was doubted or decided since.
+    """Return those made from an image's own chains, if a doubt or decision came since.
 
-    With the image's state. One statement.
+    Each comes with the image's state. One statement.
     """
     since = models.Fact.objects.filter(
         image=OuterRef("image"), created_at__gte=OuterRef("created_at")
@@ -79,14 +79,15 @@ def gold_shaken(campaign: models.Campaign) -> list[models.GoldQuestion]:
         image__withdrawn_at=None,
         source__in=[GoldSource.REVIEWED, GoldSource.UNANIMOUS],
     )
-    # By lot: those that were looked at before, and hold, must not keep the others out.
+    # In random order: questions that were checked before and are good must not crowd out the
+    # others.
     return list(rows.select_related("image__stored_state").order_by("?")[:MOST])
 
 
 def gold_most_seen(campaign: models.Campaign) -> dict[Stage, int]:
-    """Return how many of those in use the worker who has been asked the most has been asked.
+    """Return the largest number of questions in use that any one worker has been asked.
 
-    Of workers who may still work at the stage. One statement.
+    Only workers who may still work at the stage count. One statement.
     """
     working = models.WorkerStanding.objects.filter(
         campaign=campaign,

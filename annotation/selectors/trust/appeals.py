@@ -17,7 +17,7 @@ def appeal_url(standing: models.WorkerStanding) -> str:
 
 
 def appeal_standing(token: str) -> models.WorkerStanding | None:
-    """Return the standing that a link is about; None if it is none of ours."""
+    """Return the standing that a link is about; None if the link is not ours."""
     try:
         number = signing.loads(token, salt=_SALT)
     except signing.BadSignature:

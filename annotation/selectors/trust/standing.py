@@ -1,4 +1,4 @@
-"""Where workers stand, and all that one has done at a stage, in order."""
+"""Where workers stand, and everything a worker has done at a stage, in order."""
 
 from collections.abc import Collection, Iterator
 
@@ -12,7 +12,7 @@ from annotation.pipeline.trust.standing import Checked, Standing, decode_event, 
 from annotation.selectors.protocol.state import settings_by_id
 from common.rows import only_row
 
-# An image and the number of a judgment of it.
+# An image and the number of one of its judgments.
 Place = tuple[int, int]
 
 
@@ -57,7 +57,7 @@ def work_of(campaign: models.Campaign, worker: models.Worker, stage: Stage) -> l
 
 
 def drawing_key(image_id: int, judgment: int) -> str:
-    """Return the key of the event that it became known whether a drawing was right."""
+    """Return the key of the event that records whether a drawing was right."""
     return f"drawing/{image_id}/{judgment}"
 
 

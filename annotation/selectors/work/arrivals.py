@@ -1,4 +1,4 @@
-"""Who comes to a task, with which HIT: what is needed to open a sitting, in a few statements.
+"""Who comes to a task, and with which HIT: all that opening a sitting needs, in a few statements.
 
 The parameters of the page's address are only a claim. A HIT that we did not publish, and a worker
 whom the stage does not trust, get nothing. The marketplace's signature proves that the worker has
@@ -23,18 +23,18 @@ from common.rows import only_row
 # Sittings of one place at a time: a returned HIT's next worker may come before we hear of it, but
 # questions must not be held without end.
 MOST_AT_A_PLACE = 3
-# How long a try of a test counts that nobody has proven. Whoever it names may never have heard of
-# it, and must not lose the test for good.
+# How long an unproven try of a test counts. The worker it names may know nothing about it, and must
+# not lose the test for good.
 UNPROVEN_TRY = timedelta(days=1)
 
 
 class Arrived(msgspec.Struct, frozen=True):
-    """A claim held against what we know."""
+    """A claim, compared with what we know."""
 
     hit: models.Hit
     campaign: models.Campaign
     settings: Settings
-    # None: we know nobody of this name.
+    # None: we know no worker of this name.
     worker: models.Worker | None
     # The number of the consent text as it is now; None: nobody has agreed to it yet.
     consent: int | None
@@ -58,7 +58,7 @@ def is_proof_required() -> bool:
 
 
 def arrive(claim: Claim) -> Arrived | None:
-    """Return what is known of a claim; None if the HIT is none of ours."""
+    """Return what is known of a claim; None if the HIT is not ours."""
     hit = _hit(claim)
     if hit is None:
         return None
@@ -179,12 +179,12 @@ def _is_proven_work(claim: Claim) -> bool:
 
 
 def _is_given_back(hit: models.Hit, claim: Claim) -> bool:
-    # What holds questions has one place: whatever was given back last was that one.
+    # A HIT that holds questions has one place, so the last return was of that place.
     if hit.given_back_at is None or hit.kind != SittingKind.WORK or hit.places != 1:
         return False
     if claim.acceptance is None:
         return hit.is_free
-    # The marketplace tells whole seconds: who accepts within the same one is not turned away.
+    # The marketplace gives whole seconds: a worker who accepts within the same one is let in.
     return claim.acceptance.accepted < hit.given_back_at.timestamp() * 1000
 
 
@@ -193,10 +193,10 @@ def _of_worker(claim: Claim) -> Q:
 
 
 def _others(claim: Claim, hit_id: str | OuterRef | None = None) -> QuerySet[models.Sitting]:
-    """Return the sittings at a HIT beside the claim's own; by default those of the outer query."""
+    """Return the sittings at a HIT besides the claim's own; by default those of the outer query."""
     return (
         models.Sitting.objects.filter(
-            # Handed in and not confirmed counts too: its questions are kept all the same.
+            # A submitted, unconfirmed sitting counts too: its questions are still reserved.
             hit_id=hit_id or OuterRef("hit_id"),
             confirmed_at=None,
             until__gt=Now(),
@@ -212,8 +212,8 @@ def _number(sittings: QuerySet[models.Sitting]) -> Any:
 
 
 def _tests(claim: Claim) -> int:
-    # From the moment they are opened: whoever gives a test back has seen answers. Not this one,
-    # which a second request may be opening.
+    # Tests count from the moment they are opened: a worker who gives one back has seen answers. The
+    # current one does not count, because a second request may be opening it.
     counts = Q(is_proven=True) | Q(confirmed_at__isnull=False)
     opened = models.Sitting.objects.filter(
         counts | Q(opened_at__gt=Now() - UNPROVEN_TRY),
@@ -221,7 +221,7 @@ def _tests(claim: Claim) -> int:
         stage=claim.stage.value,
         kind=SittingKind.TEST,
     ).exclude(pk__in=sittings_live(claim).values("pk"))
-    # One after the other, so that the database uses an index for each.
+    # Two separate counts, so that the database uses an index for each.
     by_name = opened.filter(worker__name=claim.worker).count()
     return by_name + opened.filter(mark=worker_mark(claim.worker)).count()
 

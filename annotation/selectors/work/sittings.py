@@ -37,9 +37,9 @@ class Claim(msgspec.Struct, frozen=True):
     assignment_id: str
     hit_id: str
     worker: str
-    # What the marketplace has signed, checked by us; None where it signs nothing.
+    # What the marketplace has signed, verified by us; None where it signs nothing.
     acceptance: Acceptance | None = None
-    # The version of the consent text that the worker agreed to, while it is not to be stored.
+    # The version of the consent text that the worker agreed to, while it must not be stored.
     agreed: int = 0
 
 
@@ -52,7 +52,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Graded(msgspec.Struct, frozen=True):
-    """A test question's answer held against what is known."""
+    """A test question's answer, compared with the right one."""
 
     lesson: Lesson
     right: bool
@@ -79,10 +79,11 @@ def questions_choose(
 ) -> list[Choice]:
     """Choose questions for a worker's sitting: free, new to them, of nearly finished images first.
 
-    So images get finished, not only begun. Of an image only one, and none of the `images` that
-    the sitting has already, as long as there are others. The one place that decides who gets
-    what. Called in a transaction. On PostgreSQL what is looked at is locked until its end, and
-    what others are looking at is passed over. One statement, read only as far as needed.
+    This way images get finished, not only begun. Takes one question per image, and none about the
+    `images` that the sitting already has, as long as there are others. Only this function decides
+    who gets which question. Called in a transaction. On PostgreSQL it locks the rows it reads until
+    the transaction ends, and skips rows that others have locked. One statement, read only as far as
+    needed.
     """
     rows = (
         _askable(campaign, stage)
@@ -123,7 +124,7 @@ def _judged(worker: models.Worker) -> QuerySet[models.Fact]:
 
 
 def _live_leases() -> QuerySet[models.SittingQuestion]:
-    # That no key is empty says nothing new, but with it the database uses the constraint's index.
+    # No key is ever empty, but with this condition the database uses the constraint's index.
     return models.SittingQuestion.objects.filter(
         image=OuterRef("image"), key=OuterRef("key"), released_at=None
     ).exclude(key="")
@@ -131,8 +132,8 @@ def _live_leases() -> QuerySet[models.SittingQuestion]:
 
 def why_empty(campaign: models.Campaign, stage: Stage, worker: models.Worker) -> Empty:
     """Return why there is no question for a worker: others have the rest, or nothing is left."""
-    # What is free now was passed over because somebody is choosing it. One statement, and so one
-    # moment: between two, a question that goes from hand to hand would be seen in neither.
+    # A question that is free now was skipped because another sitting is choosing it. One statement
+    # sees one moment: two could both miss a question that changes hands in between.
     is_there = _askable(campaign, stage).filter(Exists(_live_leases()) | _open_to(worker)).exists()
     return "with_others" if is_there else "nothing_left"
 
@@ -167,7 +168,7 @@ def has_consented(campaign: models.Campaign, claim: Claim) -> bool:
 
 def sittings_of(claim: Claim) -> QuerySet[models.Sitting]:
     """Return the sittings of an assignment and a worker; at most one has not lapsed."""
-    # Not by the hash alone: what an erased worker left is nobody's.
+    # Not by the hash alone: an erased worker's sittings belong to nobody.
     return models.Sitting.objects.filter(
         Q(worker=None, proof=claim_proof(claim)) | Q(worker__name=claim.worker),
         assignment_id=claim.assignment_id,
@@ -183,8 +184,8 @@ def sitting_questions(
 ) -> list[models.SittingQuestion]:
     """Return a sitting's questions with images and captions, in two statements.
 
-    Of a finished one, those that were answered; else those that are still the worker's. Those
-    whose image was withdrawn only if they are asked for.
+    For a finished sitting, those that were answered; else those that are still the worker's.
+    Questions about withdrawn images are included only on request.
     """
     rows = sitting.questions.all()
     if not withdrawn:
@@ -198,14 +199,14 @@ def sitting_questions(
 
 
 def sitting_lessons(sitting: models.Sitting) -> tuple[Lesson, ...]:
-    """Return the questions of the test that a sitting is, in the order of their numbers from 1."""
+    """Return the questions of a test's sitting, in the order of their numbers from 1."""
     return () if sitting.guide is None else guide_read(sitting.guide).test
 
 
 def grade(
     sitting: models.Sitting, question: models.SittingQuestion, lessons: tuple[Lesson, ...]
 ) -> Graded:
-    """Hold the answer to a test question against the lesson of its number."""
+    """Compare the answer to a test question with the lesson of its number."""
     lesson = lessons[question.number - 1]
     given = decode_answer(question.answer)
     iou_needed = sitting.campaign.settings.test_iou

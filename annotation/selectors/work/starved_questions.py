@@ -19,7 +19,7 @@ ACTIVE_DAYS = 14
 def workers_active(campaign: models.Campaign, now: datetime) -> dict[Stage, set[int]]:
     """Return the workers whose answers of a stage would count and who were there lately.
 
-    The trusted; at Drawing those on probation too, whose boxes are checked by Quality. One
+    These are trusted workers; at Drawing also those on probation, whose boxes Quality checks. One
     statement.
     """
     lately = models.Sitting.objects.filter(
@@ -42,9 +42,9 @@ def questions_suspect(
 ) -> list[models.OpenQuestion]:
     """Return questions of a stage that may be starved, and some that are marked so, with states.
 
-    Only workers who have answered something about an image can be barred from a question about
-    it, so a question is suspect if each of these workers has. Of very many questions only a part is
-    looked at, another one each time. Two statements.
+    Only workers who have answered something about an image can be barred from a question about it,
+    so a question is suspect if each of these workers has. If there are very many questions, each
+    call looks at one random part. Two statements.
     """
     questions = models.OpenQuestion.objects.filter(campaign=campaign, stage=stage.value)
     marked = Q(starved_at__isnull=False)

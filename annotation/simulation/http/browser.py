@@ -1,6 +1,6 @@
-"""A small web client: connections that are kept, cookies, redirects, and nothing else.
+"""A small web client: persistent connections, cookies, redirects, and nothing else.
 
-Only what the standard library has. One browser belongs to one thread.
+It uses only the standard library. One browser belongs to one thread.
 """
 
 import http.client
@@ -21,7 +21,7 @@ _REDIRECTS: Final = (301, 302, 303)
 
 
 class UnreachableError(OSError):
-    """There was no reply, or the server had a problem: the same may succeed later."""
+    """There was no reply, or the server had a problem: the same request may succeed later."""
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class Browser:
     def post_form(
         self, url: str, fields: Mapping[str, str], *, referrer: str = "", cookies: bool = True
     ) -> Reply:
-        """Send a form and return the page that comes of it."""
+        """Send a form and return the resulting page."""
         headers = {"Content-Type": FORM}
         if referrer:
             headers["Referer"] = referrer
@@ -85,7 +85,7 @@ class Browser:
     def _send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, cookies: bool
     ) -> Reply:
-        """Send one request; of a redirect, the reply's address is where it leads."""
+        """Send one request; after a redirect, the reply's address is its target."""
         parts = urlsplit(url)
         server = (parts.scheme, parts.netloc)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -112,7 +112,7 @@ class Browser:
         headers: Mapping[str, str],
         body: bytes,
     ) -> tuple[http.client.HTTPResponse, bytes]:
-        # A kept connection may have been closed by the server meanwhile: then once more, anew.
+        # The server may have closed a kept connection: then try once more on a new one.
         kept = self._kept(server)
         for connection in ([kept] if kept else []) + [None]:
             try:
@@ -154,7 +154,7 @@ class Browser:
 
 
 def _keep(line: str, jar: dict[str, str]) -> None:
-    """Put a cookie into the jar, or take it out if the server says that it is over."""
+    """Put a cookie into the jar, or take it out if the server says that it has expired."""
     try:
         given = SimpleCookie(line)
     except CookieError:

@@ -12,7 +12,7 @@ _TOKEN: Final = "csrfmiddlewaretoken"
 
 
 class Form(msgspec.Struct):
-    """A form, with what its fields hold before anybody fills them in."""
+    """A form, with the values of its fields before anybody fills them in."""
 
     action: str
     method: str = "get"
@@ -20,7 +20,7 @@ class Form(msgspec.Struct):
 
 
 class Page(HTMLParser):
-    """A page of the marketplace or one of ours, taken apart."""
+    """A parsed page of the marketplace or of our site."""
 
     def __init__(self, url: str, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -31,7 +31,7 @@ class Page(HTMLParser):
         self.frame = ""
         # What is in `<script type="application/json">`, by its id.
         self.json: dict[str, str] = {}
-        # What the page says about the one who looks at it: their worker id.
+        # The worker id that the page shows to its visitor.
         self.codes: list[str] = []
         self._heading = ""
         self._open: list[str] = []
@@ -41,7 +41,7 @@ class Page(HTMLParser):
 
     @property
     def token(self) -> str:
-        """What a form of this site must hold, so that nobody else can send it."""
+        """The token that a form of this site must contain, so that no other site can send it."""
         return next((form.fields[_TOKEN] for form in self.forms if _TOKEN in form.fields), "")
 
     @property
@@ -54,7 +54,7 @@ class Page(HTMLParser):
         return next((form for form in self.forms if form.action.endswith(ending)), None)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what matters of an element, and which one its words belong to."""
+        """Keep what matters about an element, and which element its words belong to."""
         given = {name: value or "" for name, value in attrs}
         match tag:
             case "form":
@@ -75,12 +75,12 @@ class Page(HTMLParser):
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Close what was open."""
+        """Close the open element."""
         if self._open and self._open[-1] == tag:
             self._open.pop()
 
     def handle_data(self, data: str) -> None:
-        """Keep the words of what is open."""
+        """Keep the words of the open element."""
         match self._open[-1] if self._open else "":
             case "h1":
                 self._heading += data
@@ -90,7 +90,7 @@ class Page(HTMLParser):
                 self.json[self._script] = self.json.get(self._script, "") + data
 
     def _input(self, given: dict[str, str]) -> None:
-        # What the user ticks is not there until they do.
+        # A checkbox or radio button sends nothing until the user ticks it.
         is_choice = given.get("type") in ("checkbox", "radio") and "checked" not in given
         if self.forms and given.get("name") and not is_choice:
             self.forms[-1].fields[given["name"]] = given.get("value", "")

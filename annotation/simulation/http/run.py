@@ -1,4 +1,4 @@
-"""A crowd of simulated workers on a real site, each in a thread of their own."""
+"""A crowd of simulated workers on a real site, each in their own thread."""
 
 import threading
 import time
@@ -44,13 +44,13 @@ class Crew(msgspec.Struct, frozen=True):
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """When a run is over: all have looked in vain so often, and for so many seconds."""
+    """When a run is over: how often, and for how many seconds, all must have looked in vain."""
 
     looks: int = 3
     # If nothing is left to do, and if something is.
     quiet: float = 5.0
     give_up: float = 60.0
-    # If the site has something to do first, from which more work may come.
+    # If the site itself still has something to do, which may lead to more work.
     stalled: float = 120.0
 
 
@@ -84,7 +84,7 @@ def crowd_work(
 ) -> CrowdRun:
     """Let the crew work at the site until there is nothing left to do, or time is up.
 
-    `done` is told how many more HITs have been submitted.
+    `done` is called with the number of newly submitted HITs.
     """
     plan = Plan(url=url, campaign=campaign.pk, places=Places(), stopping=threading.Event())
     workers = crew_of(plan, crew)
@@ -163,12 +163,12 @@ def _watch(
 
 
 def is_open(campaign: models.Campaign) -> bool:
-    """Tell whether there is something left to ask that somebody may answer."""
+    """Tell whether there are questions left that somebody may answer."""
     return models.OpenQuestion.objects.filter(campaign=campaign, starved_at=None).exists()
 
 
 def is_under_way(campaign: models.Campaign) -> bool:
-    """Tell whether the site itself has something to do now, from which more work may come."""
+    """Tell whether the site itself has something to do now, which may lead to more work."""
     waiting = models.Sitting.objects.filter(
         campaign=campaign, status=SittingStatus.FINISHED, confirmed_at=None
     )

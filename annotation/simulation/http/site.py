@@ -16,7 +16,7 @@ _WORK: Final = re.compile(r"/work/([^/]+)/$")
 
 
 class TurnedAwayError(RuntimeError):
-    """The marketplace does not let somebody in; the message is its reason."""
+    """The marketplace does not let a worker in; the message is its reason."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Account(msgspec.Struct, frozen=True):
-    """How somebody logs in; `invitation` lets them sign up where one is needed."""
+    """How a worker logs in; `invitation` lets them sign up where one is needed."""
 
     username: str
     password: str
@@ -46,7 +46,7 @@ class WorkerSite:
     """The pages of the marketplace, through one worker's browser."""
 
     def __init__(self, url: str, browser: Browser) -> None:
-        # With a slash at its end, as addresses on the page are relative to it.
+        # Ends with a slash, because addresses on the page are relative to it.
         self.url = urljoin(url.rstrip("/") + "/", "marketplace/")
         self.browser = browser
         self.worker = ""
@@ -75,7 +75,7 @@ class WorkerSite:
         return self._read(self.browser.get(f"{self.url}?qualified=on")).groups
 
     def task_of(self, group: str) -> Task | None:
-        """Look at a group's preview; None: it is none of ours, or nothing of it is left."""
+        """Look at a group's preview; None: it is not ours, or has no HITs left."""
         page = self._read(self.browser.get(f"{self.url}groups/{group}/"))
         return task_of(page.frame)
 
@@ -88,7 +88,7 @@ class WorkerSite:
         return self._place(reply)
 
     def held(self) -> list[Place]:
-        """Return what the worker had accepted before, and has neither finished nor given back."""
+        """Return the HITs that the worker accepted before and neither finished nor gave back."""
         page = self._read(self.browser.get(f"{self.url}work/"))
         returns = [form.action for form in page.forms if form.action.endswith("/return/")]
         places = [
@@ -126,7 +126,7 @@ class WorkerSite:
 
     def _read(self, reply: Reply) -> Page:
         if reply.status == 403:
-            # The token in a form is good for one session: another page has the next.
+            # The token in a form is valid for one session: another page has the next.
             raise UnreachableError(f"{reply.url} answered 403")
         page = Page(reply.url, reply.text)
         if self.worker and reply.path.endswith("/login/"):
@@ -151,5 +151,5 @@ def task_of(frame: str) -> Task | None:
 
 
 def worker_of(frame: str) -> str:
-    """Return whom the marketplace says that a frame is for."""
+    """Return the worker that the marketplace names for a frame."""
     return next(iter(parse_qs(urlsplit(frame).query).get("workerId", [])), "")

@@ -28,7 +28,7 @@ class _Wire(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Given(_Wire, frozen=True, omit_defaults=True):
-    """An answer, as the page sends it; on its own it needs no number."""
+    """An answer as the page sends it; a single answer needs no number."""
 
     answer: str
     rect: Rect | None = None
@@ -71,12 +71,12 @@ class Sitting(_Wire, frozen=True):
 
     @property
     def outcome(self) -> Finished | None:
-        """What was said when it was finished, if it has been."""
+        """The reply to finishing the sitting, if it was finished."""
         return Finished(self.fields, self.score) if self.fields is not None else None
 
     @property
     def answered(self) -> dict[int, Given]:
-        """What was answered before, by number: in a test that stands."""
+        """Earlier answers by number; in a test they are final."""
         return {
             item.number: msgspec.structs.replace(item.answer, number=item.number)
             for item in self.items
@@ -84,7 +84,7 @@ class Sitting(_Wire, frozen=True):
         }
 
 
-# Seconds between tries, as in the pages' `retrying.ts`, and then it is given up.
+# Seconds between tries, as in the pages' `retrying.ts`, before the request is given up.
 PAUSES = (0.5, 1, 2, 4)
 
 
@@ -98,7 +98,7 @@ class _Consent(_Wire, frozen=True):
 
 
 class _Agreed(_Wire, frozen=True):
-    # The ticket to go on with, if it is another.
+    # The ticket to continue with, if it has changed.
     token: str = ""
 
 
@@ -112,7 +112,7 @@ class _PageData(_Wire, frozen=True):
 
 
 class TaskPage:
-    """The page in the frame. It has no cookies: whoever has its address is the worker."""
+    """The page in the frame. It has no cookies: its address alone identifies the worker."""
 
     def __init__(self, browser: Browser, frame: str) -> None:
         self.browser = browser
@@ -154,7 +154,7 @@ class TaskPage:
         return self._call("finish", sent, Finished)
 
     def submit(self, fields: Mapping[str, str]) -> None:
-        """Send the marketplace's form; refused or not, this is the last that can be done."""
+        """Send the marketplace's form; this is the last step, whether it is refused or not."""
         form = {**fields, "assignmentId": self.data.assignment_id}
         reply = self.browser.post_form(self.data.submit_url, form, cookies=False)
         # 409: it was submitted before, and the reply was lost.
@@ -169,7 +169,7 @@ class TaskPage:
         return msgspec.json.decode(reply.body, type=type_)
 
     def _post(self, address: str, body: object) -> Reply:
-        """Send, and as the page does, try again what the server cannot do now."""
+        """Send a request; like the page, retry if the server cannot handle it now."""
         for pause in PAUSES:
             try:
                 return self.browser.post_json(address, body, token=self._token)

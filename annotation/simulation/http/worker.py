@@ -34,7 +34,7 @@ from annotation.simulation.http.task import Finished, Given, RefusedError, TaskP
 
 log = logging.getLogger(__name__)
 
-# Now and then somebody gives a HIT back, and a browser reaches the server with a draft.
+# How often a worker gives a HIT back, and how often a browser saves a draft on the server.
 RETURNS: Final = 0.02
 DRAFTS: Final = 0.2
 SECOND_THOUGHTS: Final = 1.5
@@ -43,12 +43,12 @@ CHANGES: Final = 0.15
 # How long to rest, in seconds, when there is nothing to do: longer each time.
 SHORTEST_REST: Final = 0.2
 LONGEST_REST: Final = 6.0
-# How long to keep away from a group whose HITs one may not do: longer each time, too.
+# How long to avoid a group whose HITs the worker may not do: also longer each time.
 LONGEST_AWAY: Final = 60.0
 
 
 class Outcome(StrEnum):
-    """What became of an accepted HIT."""
+    """The outcome of an accepted HIT."""
 
     SUBMITTED = "submitted"
     # A test that was submitted too, with good news.
@@ -85,7 +85,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class HttpWorker:
-    """A worker with an account of their own. `spams_at`: a stage at which they begin to spam."""
+    """A worker with their own account. `spams_at`: a stage at which they begin to spam."""
 
     def __init__(
         self, plan: Plan, person: Person, account: Account, spams_at: Stage | None = None
@@ -110,7 +110,7 @@ class HttpWorker:
 
     @property
     def worker(self) -> str:
-        """The marketplace's name of this worker; empty before they were there."""
+        """The marketplace's name for this worker; empty before they first sign in."""
         return self._site.worker
 
     @property
@@ -122,7 +122,7 @@ class HttpWorker:
         return self.outcomes[Outcome.SUBMITTED] + self.outcomes[Outcome.PASSED]
 
     def run(self) -> None:
-        """Work until told to stop; what goes wrong for good is kept in `failure`."""
+        """Work until told to stop; a permanent error is kept in `failure`."""
         try:
             while not self.plan.stopping.is_set():
                 try:
@@ -131,7 +131,7 @@ class HttpWorker:
                     log.info("%s waits: %s", self.account.username, error)
                     self.plan.stopping.wait(LONGEST_REST * self._random.uniform(0.5, 1))
         except Exception as error:
-            # In a thread nobody would see it.
+            # In a thread nobody would see the error.
             self.failure = error
             if not isinstance(error, TurnedAwayError):
                 log.exception("%s cannot go on", self.account.username)
@@ -153,7 +153,8 @@ class HttpWorker:
             place = self._site.accept(group)
             task = task_of(place.frame) if place else None
             if place is None or task is None:
-                # Somebody was quicker. There is little to do for so many: no need to hurry.
+                # Another worker was quicker. There is little work for many workers: no need to
+                # hurry.
                 group = ""
                 self._wait()
                 continue
@@ -162,7 +163,8 @@ class HttpWorker:
             if outcome is Outcome.SUBMITTED:
                 self._refusals[group] = 0
             elif outcome is Outcome.PASSED:
-                # The marketplace offers the test for a while yet: nobody takes it once more.
+                # The marketplace still offers the test for a while: the worker does not take it
+                # again.
                 self._leave(group, math.inf)
                 group = ""
             elif outcome is not Outcome.RETURNED:
@@ -170,7 +172,7 @@ class HttpWorker:
                 group = ""
 
     def _resume(self) -> None:
-        """Go on with what was accepted before somebody or something stopped."""
+        """Continue with HITs that were accepted before an interruption."""
         for place in self._site.held():
             task = task_of(place.frame)
             if task is not None and task.campaign == self.plan.campaign:
@@ -232,7 +234,7 @@ class HttpWorker:
         if self._random.random() < DRAFTS:
             page.draft(self._random.choice(answers))
         if self._random.random() < RETURNS:
-            # Nobody decides that within a second.
+            # No person would decide that within a second.
             self.plan.stopping.wait(SECOND_THOUGHTS)
             return Outcome.RETURNED
         return self._submit(page, self._finish(page, answers))
@@ -245,7 +247,7 @@ class HttpWorker:
         try:
             return page.finish(answers)
         except RefusedError as error:
-            # They had been submitted and the reply was lost: the first answers count.
+            # The answers had been submitted and the reply was lost: the first answers count.
             again = page.open().outcome if error.kind == "finished" else None
             if again is None:
                 raise
@@ -257,7 +259,7 @@ class HttpWorker:
         return sitting_answers(sitting_id, self.person, numbers, is_spam=is_spam)
 
     def _is_spamming(self, stage: Stage) -> bool:
-        """Tell whether they spam by now: once trusted at their stage, and from then on."""
+        """Tell whether the worker spams now: from the moment they are trusted at their stage."""
         if stage is not self.spams_at:
             return False
         self.has_turned = (
