@@ -27,7 +27,7 @@ class Fees(msgspec.Struct, frozen=True):
     least_cents: int = 0
 
 
-# The fees of the original Mechanical Turk.
+# The fees of the old Mechanical Turk.
 MTURK_FEES = Fees(percent=20, many_percent=20, many_from=10, least_cents=1)
 
 
@@ -73,7 +73,7 @@ def stage_cost(stage: Stage, settings: Settings) -> int:
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """An expected value with its range: the mean of all runs, rounded up, the least and the most."""
+    """An expected value with its range: the mean of all runs, rounded up, the least, the most."""
 
     mean: int
     low: int

@@ -36,7 +36,7 @@ def money_left(settings: Settings, *, paid: int, paid_today: int, committed: int
     """Return the cents that may still be promised; negative if too much is promised already.
 
     All amounts include fees. `committed` may still have to be paid, possibly today: HITs that wait
-    or are under way, submissions not yet approved, and bonuses not yet sent.
+    or are under way, submissions not yet approved, and bonuses on their way.
 
     >>> from annotation.pipeline.protocol.settings import CrowdSettings
     >>> crowd = CrowdSettings(budget_cents=1000, daily_budget_cents=300)

@@ -112,7 +112,7 @@ class MentionFinder:
 
     @classmethod
     def load(cls, folder: Path = MENTION_DATA) -> "MentionFinder":
-        """Load a folder that training has written; a ValueError says what is wrong with the folder."""
+        """Load a folder that training has written; a ValueError says what is wrong with it."""
         texts = (LEFT_OUT_FILE, COLOURS_FILE, *map(type_file, ENTITY_TYPES))
         missing = [name for name in (MODEL_FILE, *texts) if not (folder / name).is_file()]
         if missing:
