@@ -105,11 +105,11 @@ class OtherImageError(ValueError):
 
 
 def known_release(state: ImageState, image: CorpusImage) -> KnownImage:
-    """Return what a release knows of an image of ours, in the phrases of the release.
+    """Return what a release knows of one of our images, in the release's phrases.
 
-    Only in those that we have too, by our numbers: others look different to workers.
+    It keeps only phrases that we have too, with our numbers: others look different to workers.
     """
-    assert image.annotation is not None  # it was read with all that a release knows
+    assert image.annotation is not None  # it was read with everything that a release knows
     assert image.mentions is not None
     _same_image(state, image)
     bare = ImageState(
@@ -170,7 +170,7 @@ def reviewed_chains(state: ImageState) -> set[int]:
 
 
 def unanimous_chains(state: ImageState) -> set[int]:
-    """Return the settled chains on which all workers agree, at least two at each step.
+    """Return the settled chains on which all workers asked agree, at least two at each step.
 
     Mentions: one worker found each link and another confirmed the chain. Boxes: one worker drew
     each box, another called it good, and at least two more voted the chain complete. No box: at
