@@ -1,10 +1,10 @@
-"""Append-only tables, kept so by the database: a trigger refuses every change and deletion."""
+"""Append-only tables: a database trigger refuses every change and deletion."""
 
 from collections.abc import Sequence
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-# By the migration that protects them.
+# Grouped by the migration that protects them.
 FOUNDATION = ("annotation_fact", "annotation_campaignsettings")
 CROWD = ("annotation_trustevent", "annotation_payment")
 TABLES = (*FOUNDATION, *CROWD)

@@ -8,7 +8,7 @@ from annotation.pipeline.protocol.settings import Settings
 
 
 class CampaignSettings(models.Model):
-    """One version of the protocol's numbers. Append-only: facts point at the version they saw."""
+    """One version of the protocol's numbers. Append-only: facts point to the version they saw."""
 
     version = models.PositiveIntegerField()
     body = models.TextField()
@@ -37,7 +37,7 @@ class Campaign(models.Model):
     """A research team's project: a corpus and the settings it is annotated under."""
 
     name = models.CharField(max_length=100, unique=True)
-    # Null only between the two inserts that make a campaign and its first settings.
+    # Null only between the two inserts that create a campaign and its first settings.
     current_settings = models.ForeignKey(
         CampaignSettings, null=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -48,6 +48,6 @@ class Campaign(models.Model):
 
     @property
     def settings(self) -> Settings:
-        """The settings as they are now."""
-        assert self.current_settings is not None  # every campaign is made with settings
+        """The current settings."""
+        assert self.current_settings is not None  # every campaign is created with settings
         return self.current_settings.settings

@@ -1,4 +1,4 @@
-"""The corpus: images, captions, mentions as they were imported."""
+"""The corpus: images, captions and mentions as they were imported."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -7,17 +7,17 @@ from annotation.models.campaigns import Campaign, CampaignSettings
 
 
 class Image(models.Model):
-    """A photo. Without a file, only its captions are known; withdrawn, only that it was there."""
+    """A photo; without a file only its captions are known, if withdrawn only that it existed."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="images")
-    # The stem of the release's files.
+    # The stem of the release's file names.
     name = models.CharField(max_length=200)
     filename = models.CharField(max_length=200)
     split = models.CharField(max_length=20, blank=True)
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)
     depth = models.PositiveSmallIntegerField(default=3)
-    # The photo's place in the file storage, by content; empty while there is none.
+    # The photo's path in the file storage, by content; empty while there is no file.
     file = models.CharField(max_length=200, blank=True, db_index=True)
     sha256 = models.CharField(max_length=64, blank=True)
     begun_under = models.ForeignKey(CampaignSettings, on_delete=models.PROTECT, related_name="+")
@@ -35,7 +35,7 @@ class Image(models.Model):
 
 
 class Caption(models.Model):
-    """A caption; `text` is its tokens with single spaces between."""
+    """A caption; `text` is its tokens, separated by single spaces."""
 
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="captions")
     number = models.PositiveSmallIntegerField()
@@ -58,7 +58,7 @@ class Mention(models.Model):
     caption = models.PositiveSmallIntegerField()
     start = models.PositiveSmallIntegerField()
     end = models.PositiveSmallIntegerField()
-    # Entity types with a slash between, as in the release: vehicles/scene.
+    # Entity types separated by slashes, as in the release: vehicles/scene.
     types = models.CharField(max_length=100)
 
     class Meta:

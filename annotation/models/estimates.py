@@ -1,4 +1,4 @@
-"""What a campaign was estimated to cost, and estimates that are being made."""
+"""Estimates of a campaign's costs, finished or still being computed."""
 
 from django.conf import settings as site
 from django.db import models
@@ -18,10 +18,10 @@ UNDER_WAY = [EstimateStatus.WAITING, EstimateStatus.RUNNING]
 
 
 class StoredEstimate(models.Model):
-    """An estimate from the wish to its result. One at a time is under way in a campaign."""
+    """An estimate from the request to its result; a campaign computes one at a time."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="estimates")
-    # The prices and rules that it is for.
+    # The prices and rules that the estimate is for.
     settings = models.ForeignKey(CampaignSettings, on_delete=models.PROTECT, related_name="+")
     status = models.CharField(
         max_length=10, choices=EstimateStatus.choices, default=EstimateStatus.WAITING
@@ -30,9 +30,9 @@ class StoredEstimate(models.Model):
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
     beat_at = models.DateTimeField(null=True, blank=True)
-    # Who took it up: another worker that takes it up later ends the first one's say.
+    # Counts the attempts: a worker process that takes it up later replaces the earlier one.
     attempt = models.PositiveIntegerField(default=0)
-    # The result, or why there is none.
+    # The result, or the reason why there is none.
     body = models.TextField(blank=True)
     error = models.TextField(blank=True)
     by = models.ForeignKey(

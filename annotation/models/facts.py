@@ -1,4 +1,4 @@
-"""Facts: the only truth about an image. The database refuses to change or delete one."""
+"""Facts: the only truth about an image. The database refuses to change or delete them."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -16,7 +16,7 @@ class Fact(models.Model):
     settings = models.ForeignKey(CampaignSettings, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=20)
     body = models.TextField()
-    # Of judgments only: who, on what, and whether it counted.
+    # For judgments only: who answered, what about, and whether it counted.
     worker = models.ForeignKey(
         Worker, null=True, blank=True, on_delete=models.PROTECT, related_name="facts"
     )

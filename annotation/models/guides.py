@@ -1,4 +1,4 @@
-"""What workers are told: guidelines, examples, tests, the consent text, by researchers."""
+"""What researchers tell workers: guidelines, examples, tests, the consent text."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -17,7 +17,7 @@ class Guide(models.Model):
         max_length=12, choices=[(CONSENT, CONSENT), *((s.value, s.value) for s in Stage)]
     )
     version = models.PositiveIntegerField()
-    # TOML, kept as it was written, comments and all; `pipeline.work.guides` reads it.
+    # TOML, kept exactly as written, with comments; `pipeline.work.guides` reads it.
     source = models.TextField()
     created_at = models.DateTimeField(db_default=Now())
 

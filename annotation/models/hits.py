@@ -1,4 +1,4 @@
-"""The requester's side: HITs on the marketplace, who submitted them, what was paid."""
+"""The requester's side: HITs on the marketplace, their submissions, and payments."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -13,9 +13,9 @@ _STAGES = [(s.value, s.value) for s in Stage]
 
 class SupplyStatus(models.TextChoices):
     RUNNING = "running"
-    # Nobody is to begin: waiting HITs are taken back. What is under way goes on.
+    # Nobody should begin: waiting HITs are taken back. Work under way goes on.
     PAUSED = "paused"
-    # Nothing is added; what waits stays as far as it is needed.
+    # Nothing is added; waiting HITs stay as long as they are needed.
     DRAINING = "draining"
 
 
@@ -27,7 +27,7 @@ class StageSupply(models.Model):
     status = models.CharField(
         max_length=8, choices=SupplyStatus.choices, default=SupplyStatus.RUNNING
     )
-    # The marketplace's name of the stage's qualification, once there is one.
+    # The marketplace's id of the stage's qualification, once there is one.
     qualification_type_id = models.CharField(max_length=64, blank=True)
     changed_at = models.DateTimeField(db_default=Now())
 
@@ -42,19 +42,19 @@ class StageSupply(models.Model):
 
 
 class HitTerms(models.Model):
-    """What a HIT says and pays; the marketplace calls it a HIT type. The same terms, one row."""
+    """A HIT's description and pay, which the marketplace calls a HIT type; equal terms, one row."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="hit_terms")
     stage = models.CharField(max_length=12, choices=_STAGES)
     kind = models.CharField(max_length=4, choices=SittingKind.choices)
-    # Of `body`.
+    # The digest of `body`.
     digest = models.CharField(max_length=64)
     # The parameters of CreateHITType, as JSON.
     body = models.TextField()
     reward_cents = models.PositiveIntegerField()
-    # With the marketplace's fee: what one assignment costs.
+    # What one assignment costs, with the marketplace's fee.
     cost_cents = models.PositiveIntegerField()
-    # The marketplace's name, once it knows them and sends notifications of them.
+    # The marketplace's id, once it knows the terms and sends notifications about them.
     hit_type_id = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -74,28 +74,28 @@ class HitStatus(models.TextChoices):
     # The marketplace has not confirmed it yet.
     CREATING = "creating"
     OPEN = "open"
-    # It was taken back, or has expired; somebody may still be at it.
+    # It was taken back or has expired; somebody may still be working on it.
     CLOSING = "closing"
-    # All is paid that will be.
+    # Everything due is paid.
     CLOSED = "closed"
 
 
 class Hit(models.Model):
-    """A HIT: a slot for one worker's sitting; of a test, for many workers' sittings."""
+    """A HIT: a slot for one worker's sitting or, for a test, for many workers' sittings."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="hits")
     stage = models.CharField(max_length=12, choices=_STAGES)
     kind = models.CharField(max_length=4, choices=SittingKind.choices)
     terms = models.ForeignKey(HitTerms, on_delete=models.PROTECT, related_name="hits")
     status = models.CharField(max_length=8, choices=HitStatus.choices, default=HitStatus.CREATING)
-    # The marketplace's name; null until it is there.
+    # The marketplace's id; null until the HIT is there.
     hit_id = models.CharField(max_length=64, null=True, blank=True, unique=True)
     places = models.PositiveIntegerField(default=1)
-    # Whether nobody is at it, as far as we have heard; of a test, whether there are places left.
+    # Whether, as far as we know, nobody is working on it; for a test, whether places are left.
     is_free = models.BooleanField(default=True)
-    # What may still have to be paid for it, with fees.
+    # What we may still have to pay for it, with fees.
     held_cents = models.PositiveIntegerField(default=0)
-    # When a place was last accepted, and last given back, as the marketplace told us in any order.
+    # When a place was last accepted and last returned; the marketplace tells us in any order.
     accepted_at = models.DateTimeField(null=True, blank=True)
     given_back_at = models.DateTimeField(null=True, blank=True)
     # When to ask the marketplace about it next; null once it is closed.
@@ -127,21 +127,21 @@ class AssignmentStatus(models.TextChoices):
 
 
 class Assignment(models.Model):
-    """A submitted assignment, confirmed by the marketplace: this worker, this HIT."""
+    """A submitted assignment that the marketplace confirmed: this worker, this HIT."""
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="assignments")
     assignment_id = models.CharField(max_length=64)
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
-    # A keyed hash of assignment and worker: known again when the worker is not.
+    # A keyed hash of assignment and worker: recognises the assignment after the worker is erased.
     proof = models.CharField(max_length=64)
-    # Null: no answers of theirs could be found.
+    # Null: the worker's answers could not be found.
     sitting = models.OneToOneField(
         Sitting, null=True, blank=True, on_delete=models.PROTECT, related_name="assignment"
     )
     status = models.CharField(
         max_length=9, choices=AssignmentStatus.choices, default=AssignmentStatus.SUBMITTED
     )
-    # What the worker is told with a rejection.
+    # What we tell the worker with a rejection.
     reason = models.TextField(blank=True)
     submitted_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(db_default=Now())
@@ -167,7 +167,7 @@ class Payment(models.Model):
     stage = models.CharField(max_length=12, choices=_STAGES)
     kind = models.CharField(max_length=6, choices=PaymentKind.choices)
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="payments")
-    # Once for an assignment's reward, once for each bonus: `reward/<assignment>`, `bonus/<call>`.
+    # One per reward of an assignment and one per bonus: `reward/<assignment>`, `bonus/<call>`.
     key = models.CharField(max_length=60, unique=True)
     cents = models.PositiveIntegerField()
     fee_cents = models.PositiveIntegerField()

@@ -23,9 +23,9 @@ class Operation(models.TextChoices):
 class CallStatus(models.TextChoices):
     WAITING = "waiting"
     DONE = "done"
-    # The marketplace says no, and would again: somebody has to look.
+    # The marketplace refuses, and would again: somebody has to look at it.
     FAILED = "failed"
-    # A later call says something else about the same thing, or the worker is gone.
+    # A later call replaces this one, or the worker is gone.
     DROPPED = "dropped"
 
 
@@ -38,11 +38,11 @@ class OutboxCall(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="outbox")
     operation = models.CharField(max_length=10, choices=Operation.choices)
-    # What it is about: the same call is queued once. `approve/<assignment>`, `create_hit/<hit>`.
+    # What the call is about; each is queued once. `approve/<assignment>`, `create_hit/<hit>`.
     key = models.CharField(max_length=120, unique=True)
-    # Only the latest call of a lane counts: `qualify/<stage>/<worker>`. Empty: it has none.
+    # Only the latest call of a lane counts: `qualify/<stage>/<worker>`. Empty: no lane.
     lane = models.CharField(max_length=80, blank=True)
-    # The idempotency token; it is also part of what the marketplace shows us of it later.
+    # The idempotency token; what the marketplace later tells us about the call contains it.
     token = models.CharField(max_length=32, unique=True, default=new_token)
     hit = models.ForeignKey(
         Hit, null=True, blank=True, on_delete=models.PROTECT, related_name="calls"
@@ -54,14 +54,14 @@ class OutboxCall(models.Model):
         Worker, null=True, blank=True, on_delete=models.PROTECT, related_name="calls"
     )
     stage = models.CharField(max_length=12, blank=True)
-    # What else it needs, as JSON; never who a worker is, lest erasing miss it.
+    # Further parameters, as JSON; never a worker's identity, because erasing could miss it.
     details = models.TextField(default="{}")
-    # What it will cost, with fees; bonuses only.
+    # What it will cost, with fees; for bonuses only.
     cents = models.PositiveIntegerField(default=0)
     status = models.CharField(max_length=7, choices=CallStatus.choices, default=CallStatus.WAITING)
     attempts = models.PositiveIntegerField(default=0)
     first_tried_at = models.DateTimeField(null=True, blank=True)
-    # When it is due; while somebody is trying, when others may. Null: it is over.
+    # When it is due; during an attempt, when others may try. Null: it is finished.
     next_try_at = models.DateTimeField(null=True, blank=True, db_default=Now())
     last_error = models.TextField(blank=True)
     created_at = models.DateTimeField(db_default=Now())

@@ -1,11 +1,11 @@
-"""Workers, known by an opaque name only."""
+"""Workers, known only by an opaque name."""
 
 from django.db import models
 from django.db.models.functions import Now
 
 
 class Worker(models.Model):
-    """A worker. Facts name the row's number, so identity can go while judgments stay."""
+    """A worker. Facts use the row's number, so the identity can be erased while judgments stay."""
 
     # The platform's worker id, such as A2XYZ; a simulated one starts with "simulated".
     name = models.CharField(max_length=100, unique=True)

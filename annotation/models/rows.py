@@ -1,4 +1,4 @@
-"""The rows that an image's state comes to in the state tables."""
+"""The rows of the state tables that an image's state becomes."""
 
 from collections.abc import Iterable
 
@@ -61,7 +61,7 @@ def question_rows(
 
 
 def workers_text(workers: Iterable[int]) -> str:
-    """Write workers so that the database can look for one of them.
+    """Write workers as text in which the database can search for one of them.
 
     >>> workers_text([12, 7]), workers_text([])
     (',7,12,', '')

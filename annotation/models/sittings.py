@@ -1,7 +1,7 @@
-"""Sittings: what a worker was given, what they have answered so far, and what they agreed to.
+"""Sittings: what workers were given, what they have answered so far, and what they agreed to.
 
-None of this is a fact: answers become judgments when the platform confirms the assignment. Rows
-may be erased with the person.
+None of this is a fact: answers become judgments when the platform confirms the assignment. Rows may
+be erased with the person.
 """
 
 from django.db import models
@@ -22,60 +22,60 @@ class SittingKind(models.TextChoices):
 
 class SittingStatus(models.TextChoices):
     OPEN = "open"
-    # The worker has handed in all answers: they stand.
+    # The worker has submitted all answers; they are final.
     FINISHED = "finished"
-    # Its time ran out, or the worker gave it back: the questions went to others.
+    # Its time ran out, or the worker returned it: the questions went to others.
     LAPSED = "lapsed"
 
 
 class Sitting(models.Model):
-    """One worker at one assignment."""
+    """One worker's work on one assignment."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="sittings")
     stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])
     kind = models.CharField(max_length=4, choices=SittingKind.choices)
-    # Null while nobody has proven who it is and we do not know them: nothing of theirs is stored.
+    # Null while an unknown worker has not proven their identity: we store nothing about them.
     worker = models.ForeignKey(
         Worker, null=True, blank=True, on_delete=models.PROTECT, related_name="sittings"
     )
-    # Whether it was opened with proof that the worker had accepted the assignment, or the platform
+    # Whether the worker proved on opening that they had accepted the assignment, or the platform
     # has confirmed it since.
     is_proven = models.BooleanField(default=True)
-    # While there is no worker: a keyed hash of their name, to count how often they try a test.
+    # While there is no worker: a keyed hash of their name, to count their attempts at a test.
     mark = models.CharField(max_length=64, blank=True)
     # When the worker accepted the assignment, by the marketplace's clock; null without proof.
     accepted_at = models.DateTimeField(null=True, blank=True)
-    # Until it is proven: the consent text that the worker agreed to, noted as theirs afterwards.
+    # Until it is proven: the consent text that the worker agreed to; it is recorded for them later.
     agreed = models.ForeignKey(
         Guide, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # The platform's names. An assignment's id comes back with another worker after a return.
+    # The platform's ids. After a return, another worker may get the same assignment id.
     assignment_id = models.CharField(max_length=64)
     hit_id = models.CharField(max_length=64, blank=True)
-    # A keyed hash of assignment and worker: finds what was handed in by somebody erased since.
+    # A keyed hash of assignment and worker: finds the submission of a worker erased since.
     proof = models.CharField(max_length=64, blank=True)
-    # Of a test: the version of the guide whose questions these are.
+    # For a test: the version of the guide that the questions come from.
     guide = models.ForeignKey(
         Guide, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # Ways of drawing this sitting offers, with a slash between, the first to begin with.
+    # The ways of drawing that this sitting offers, separated by slashes, the initial one first.
     ways = models.CharField(max_length=20, blank=True)
     status = models.CharField(
         max_length=8, choices=SittingStatus.choices, default=SittingStatus.OPEN
     )
     opened_at = models.DateTimeField(db_default=Now())
-    # By the database's clock. Finished: how long the questions wait for the platform to confirm.
+    # By the database's clock. If finished: how long the questions wait for the platform to confirm.
     until = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
-    # Of the answers that were handed in: the same again gets the same reply, others are refused.
+    # A digest of the submitted answers: the same answers get the same reply, others are refused.
     digest = models.CharField(max_length=64, blank=True)
-    # When its answers became judgments, because the platform had confirmed the assignment.
+    # When its answers became judgments, after the platform confirmed the assignment.
     confirmed_at = models.DateTimeField(null=True, blank=True)
-    # Of a finished test: how many answers were right, of how many, and the share that passed then.
+    # For a finished test: right answers, all answers, and the share needed to pass at the time.
     right = models.PositiveSmallIntegerField(null=True, blank=True)
     asked = models.PositiveSmallIntegerField(null=True, blank=True)
     needed = models.FloatField(null=True, blank=True)
-    # How long the worker was at it, by the page's own clock: the sum over all answers.
+    # How long the worker took, by the page's own clock: the sum over all answers.
     milliseconds = models.PositiveBigIntegerField(default=0)
 
     class Meta:
@@ -96,7 +96,7 @@ class Sitting(models.Model):
             models.Index(fields=["proof"], name="sitting_proof"),
             models.Index(fields=["hit_id"], name="sitting_hit"),
             models.Index(fields=["mark"], condition=~models.Q(mark=""), name="sitting_mark"),
-            # Who is at work now: what leases end by.
+            # To find current work and leases that have ended.
             models.Index(
                 fields=["until"],
                 condition=models.Q(kind="work", confirmed_at=None) & ~models.Q(status="lapsed"),
@@ -120,24 +120,24 @@ class SittingQuestion(models.Model):
     sitting = models.ForeignKey(Sitting, on_delete=models.PROTECT, related_name="questions")
     number = models.PositiveSmallIntegerField()
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
-    # The question's key within its image; empty in a test and of a gold question.
+    # The question's key within its image; empty for tests and gold questions.
     key = models.CharField(max_length=60, blank=True)
-    # The gold question that this is, if it is one, and whether it was answered right.
+    # The gold question shown here, if any, and whether the answer was right.
     gold = models.ForeignKey(
         GoldQuestion, null=True, blank=True, on_delete=models.PROTECT, related_name="askings"
     )
     right = models.BooleanField(null=True, blank=True)
-    # The sitting's worker, of a gold question only: nobody gets the same one twice.
+    # The sitting's worker, for gold questions only: nobody gets the same one twice.
     checked_worker = models.ForeignKey(
         Worker, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
-    # What is shown, by numbers and coordinates, as it was when the sitting was opened.
+    # What is shown, as numbers and coordinates, fixed when the sitting was opened.
     shown = models.TextField()
-    # The answer so far, and the worker's own words, which are no part of the dataset.
+    # The answer so far, and the worker's comment, which is not part of the dataset.
     answer = models.TextField(blank=True)
     comment = models.TextField(blank=True)
     saved_at = models.DateTimeField(null=True, blank=True)
-    # When the page sent it, in milliseconds: what arrives after something newer changes nothing.
+    # When the page sent it, in milliseconds: a message older than the stored one changes nothing.
     sent_at = models.BigIntegerField(default=0)
     released_at = models.DateTimeField(null=True, blank=True)
 

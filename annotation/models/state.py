@@ -1,4 +1,4 @@
-"""The state tables: what facts fold to, kept for asking and browsing. Rebuilt by `state_check`."""
+"""The state tables: the result of folding facts, for queries. Rebuilt by `state_check`."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -17,7 +17,7 @@ class ImageStatus(models.TextChoices):
 
 
 class StoredState(models.Model):
-    """An image's folded state. Whoever writes facts locks this row first."""
+    """An image's folded state. A writer of facts locks this row first."""
 
     image = models.OneToOneField(
         Image, primary_key=True, on_delete=models.PROTECT, related_name="stored_state"
@@ -62,7 +62,7 @@ class Box(models.Model):
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="boxes")
     number = models.PositiveIntegerField()
     chains = models.JSONField()
-    # PostgreSQL keeps the name xmin for itself.
+    # PostgreSQL reserves the name xmin.
     x_min = models.IntegerField()
     y_min = models.IntegerField()
     x_max = models.IntegerField()
@@ -86,12 +86,12 @@ class OpenQuestion(models.Model):
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="open_questions")
     stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])
     key = models.CharField(max_length=60)
-    # How much its image still needs (`pipeline.protocol.progress`): the least comes first.
+    # How much its image still needs (`pipeline.protocol.progress`): the smallest comes first.
     left = models.PositiveIntegerField(default=0)
     # The workers who may not answer it (`pipeline.protocol.independence`), as `,7,12,`.
     kept_out = models.TextField(blank=True)
     opened_at = models.DateTimeField(db_default=Now())
-    # Since when no worker who is qualified and active may answer it; null: somebody may.
+    # Since when no qualified, active worker may answer it; null: somebody may.
     starved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""What is known of workers at a campaign's stages: what happened, and what that comes to."""
+"""Workers at a campaign's stages: what happened, and the standing that results."""
 
 import msgspec
 from django.db import models
@@ -17,13 +17,13 @@ class TrustEvent(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="trust_events")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="trust_events")
     stage = models.CharField(max_length=12, choices=[(s.value, s.value) for s in Stage])
-    # Names what it was, so that it is noted once: `check/<sitting>/<number>`.
+    # Identifies the event, so that it is recorded once: `check/<sitting>/<number>`.
     key = models.CharField(max_length=60)
-    # The numbers that it folds under.
+    # The settings that it folds under.
     settings = models.ForeignKey(CampaignSettings, on_delete=models.PROTECT, related_name="+")
     # Its encoding in `pipeline.trust.standing`.
     body = models.TextField()
-    # Whose word it was, of a researcher's decision.
+    # For a researcher's decision: who decided.
     by = models.CharField(max_length=150, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -39,7 +39,7 @@ class TrustEvent(models.Model):
 
 
 class WorkerStanding(models.Model):
-    """Where a worker stands at a stage. Whoever notes an event locks this row first."""
+    """A worker's standing at a stage. A writer of events locks this row first."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="standings")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="standings")
@@ -68,7 +68,7 @@ class WorkerStanding(models.Model):
 
 
 class PendingDoubt(models.Model):
-    """A judgment of a revoked worker that is to be doubted; gone once the doubt is a fact."""
+    """A judgment of a revoked worker that is to be doubted; deleted once the doubt is a fact."""
 
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="pending_doubts")
     judgment = models.PositiveIntegerField()
@@ -85,12 +85,12 @@ class PendingDoubt(models.Model):
 
 
 class Appeal(models.Model):
-    """A worker who lost trust asks for another look. The words go when the person does."""
+    """An appeal by a worker who lost trust. Its text is erased with the person."""
 
     standing = models.ForeignKey(WorkerStanding, on_delete=models.PROTECT, related_name="appeals")
     words = models.TextField(blank=True)
     created_at = models.DateTimeField(db_default=Now())
-    # When a researcher has decided, and what they told the worker.
+    # When a researcher decided, and what they told the worker.
     decided_at = models.DateTimeField(null=True, blank=True)
     reinstated = models.BooleanField(null=True, blank=True)
     reply = models.TextField(blank=True)

@@ -16,11 +16,11 @@ class Caption(msgspec.Struct, frozen=True):
         return " ".join(self.tokens)
 
 
-# A bracket would end a mention of the release format, so a token never holds one: these are the
-# names that the Penn Treebank gives to them.
+# A bracket would end a mention in the release format, so tokens never hold one. These are the names
+# that the Penn Treebank gives to brackets.
 BRACKETS = {"[": "-LSB-", "]": "-RSB-"}
 
-# A clitic stands alone, as in the public captions: man 's, does n't.
+# A clitic is a separate token, as in the public captions: man 's, does n't.
 _CLITIC = r"(?:n[’']t|[’'](?:s|re|ve|ll|d|m))(?!\w)"
 _CLITIC_IN_WORD = re.compile(r"(?<=\w)" + _CLITIC, re.IGNORECASE)
 _TOKEN = re.compile(
@@ -40,7 +40,7 @@ _TOKEN = re.compile(
 def tokenise(text: str) -> tuple[str, ...]:
     """Split a caption into tokens as the public captions are split.
 
-    A caption that is tokenised already (its tokens stand apart) comes back unchanged.
+    A caption that is already tokenised (with spaces between tokens) comes back unchanged.
 
     >>> tokenise("A man's dog isn't here.")
     ('A', 'man', "'s", 'dog', 'is', "n't", 'here', '.')

@@ -1,4 +1,4 @@
-"""The one transition table: `apply(state, fact)` and `open_questions(state)`."""
+"""The only transition table: `apply(state, fact)` and `open_questions(state)`."""
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
@@ -85,9 +85,9 @@ def begin(
 def apply(state: ImageState, fact: Fact) -> ImageState:
     """Return the state after one more fact.
 
-    A judgment that comes too late, or from a worker who is not independent, changes only the
-    number of facts; its reports count all the same. FactRefusedError: the fact makes no sense here
-    and must not be stored.
+    A judgment that comes too late, or from a worker who is not independent, changes only the number
+    of facts; its reports still count. FactRefusedError: the fact makes no sense here and must not
+    be stored.
     """
     if fact.number != state.facts + 1:
         raise FactRefusedError(f"fact {fact.number} cannot follow fact {state.facts}")
@@ -125,7 +125,7 @@ def open_questions(state: ImageState) -> list[Question]:
 
 def counts(state: ImageState, judgment: Judgment) -> bool:
     """Tell whether the judgment would count: the question is open and its author independent."""
-    # While the image as a whole waits for a reviewer, answers already under way still count.
+    # While the whole image waits for a reviewer, answers already under way still count.
     return judgment.question in _askable(state) and may_answer(
         state, judgment.question, judgment.worker
     )
@@ -245,5 +245,5 @@ def _settle(state: ImageState, settings: Settings) -> ImageState:
 
 def _chain(state: ImageState, number: int) -> Chain:
     chain = find_chain(state, number)
-    assert chain is not None  # only open questions are recorded, and theirs exist
+    assert chain is not None  # only open questions are recorded, and their subjects exist
     return chain

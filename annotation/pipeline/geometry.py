@@ -4,7 +4,7 @@ import msgspec
 
 
 class Rect(msgspec.Struct, frozen=True, array_like=True, order=True, forbid_unknown_fields=True):
-    """A rectangle round one thing; (1, 1, 1, 1) is the top left pixel alone."""
+    """A rectangle around one thing; (1, 1, 1, 1) is the top left pixel alone."""
 
     xmin: int
     ymin: int
@@ -25,7 +25,7 @@ class Rect(msgspec.Struct, frozen=True, array_like=True, order=True, forbid_unkn
 
 
 def rect_problem(rect: Rect, width: int, height: int) -> str | None:
-    """Say in plain words why `rect` is no box of a width × height image, or None if it is one.
+    """Say in plain words why `rect` is not a box of a width × height image; None if it is one.
 
     >>> rect_problem(Rect(1, 1, 50, 40), 50, 40)
     >>> rect_problem(Rect(1, 1, 51, 40), 50, 40)

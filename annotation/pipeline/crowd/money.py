@@ -1,7 +1,6 @@
-"""Money: fees, what a HIT costs, what a campaign will cost, what workers earn an hour.
+"""Money: fees, the costs of HITs and campaigns, and hourly wages.
 
-Whole cents only. What the campaign pays is rounded up, what workers earn is rounded down: no
-estimate is ever too kind.
+Whole cents only. Costs are rounded up and wages are rounded down, so no estimate is too favourable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,18 +16,18 @@ HOUR = 3_600_000  # milliseconds
 
 
 class Fees(msgspec.Struct, frozen=True):
-    """What a marketplace takes on top of what it passes on."""
+    """The fees that a marketplace charges on top of each payment."""
 
-    # Of rewards and bonuses ...
+    # On rewards and bonuses ...
     percent: int = 0
-    # ... and of rewards once more, where a HIT has many assignments.
+    # ... and again on rewards, if a HIT has many assignments.
     many_percent: int = 0
     many_from: int = 10
-    # For an assignment or a bonus it is never less.
+    # The minimum fee for an assignment or a bonus.
     least_cents: int = 0
 
 
-# The old Mechanical Turk's.
+# The fees of the old Mechanical Turk.
 MTURK_FEES = Fees(percent=20, many_percent=20, many_from=10, least_cents=1)
 
 
@@ -38,7 +37,7 @@ def campaign_fees(settings: Settings) -> Fees:
 
 
 def fee(reward_cents: int, fees: Fees, *, assignments: int = 1) -> int:
-    """Return the fee for one assignment of a HIT that has so many, rounded up.
+    """Return the fee for one assignment of a HIT with this many assignments, rounded up.
 
     >>> fee(25, MTURK_FEES), fee(25, MTURK_FEES, assignments=10), fee(1, MTURK_FEES)
     (5, 10, 1)
@@ -57,7 +56,7 @@ def hit_cost(reward_cents: int, fees: Fees, *, assignments: int = 1) -> int:
 
 
 def bonus_cost(bonus_cents: int, fees: Fees) -> int:
-    """Return what a bonus costs; the surcharge for many assignments is none of it.
+    """Return what a bonus costs; the surcharge for many assignments does not apply.
 
     >>> bonus_cost(100, MTURK_FEES)
     120
@@ -74,7 +73,7 @@ def stage_cost(stage: Stage, settings: Settings) -> int:
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """An expectation with its range: the mean of all runs, rounded up, the least and the most."""
+    """An expected value with its range: the mean of all runs, rounded up, the least, the most."""
 
     mean: int
     low: int
@@ -82,7 +81,7 @@ class Costs(msgspec.Struct, frozen=True):
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """What a campaign is expected to take, by stage and in all."""
+    """The expected costs of a campaign, by stage and in total."""
 
     hits: dict[Stage, Costs]
     cents: dict[Stage, Costs]
@@ -92,10 +91,10 @@ class Estimate(msgspec.Struct, frozen=True):
 def estimate(
     runs: Sequence[Mapping[Stage, int]], settings: Settings, *, newcomers: int = 0
 ) -> Estimate:
-    """Return the costs of a campaign that took so many judgments a stage in simulated runs.
+    """Return the costs of a campaign, given each stage's judgments in simulated runs.
 
-    A HIT's questions are judgments but for the gold questions among them. `newcomers`
-    workers go through probation at every stage first; theirs costs the same in every run.
+    All questions of a HIT yield judgments, except its gold questions. `newcomers` workers first go
+    through probation at every stage; that costs the same in every run.
     """
     if not runs:
         raise ValueError("an estimate needs at least one simulated run")
@@ -115,16 +114,16 @@ def estimate(
 
 
 def hits_for(stage: Stage, judgments: int, settings: Settings, *, newcomers: int = 0) -> int:
-    """Return how many HITs it takes to get so many judgments, each HIT being full.
+    """Return how many full HITs it takes to get this many judgments.
 
     >>> hits_for(Stage.LINKS, 980, Settings()), hits_for(Stage.DRAWING, 980, Settings())
     (100, 196)
     """
     size = settings.questions_per_hit[stage]
     if not spec_of(stage).has_gold:
-        # There is nothing to verify: newcomers draw boxes that are needed.
+        # Drawing has no known answers to check: newcomers draw boxes that are needed.
         return _divided_up(judgments, size)
-    # In thousandths of thousandths, so that 2% of 10 questions is 0.2 and not a little more.
+    # In millionths, so that 2% of 10 questions is 0.2 and not a little more.
     real_parts = round((1 - settings.crowd.check_share) * size * _PARTS)
     if judgments and not real_parts:
         raise ValueError(f"no {stage.value} question is real: `crowd.check_share` must be below 1")
@@ -145,14 +144,14 @@ def _costs(numbers: Sequence[int]) -> Costs:
 def median_time(milliseconds: Sequence[int]) -> int | None:
     """Return the median time of a HIT; None if nothing was measured.
 
-    Times of 0 were not measured; of an even number of times the lower middle one counts.
+    A time of 0 was not measured. Of an even number of times, the lower middle one counts.
     """
     times = [time for time in milliseconds if time > 0]
     return median_low(times) if times else None
 
 
 def hourly_wage(price_cents: int, milliseconds: Sequence[int]) -> int | None:
-    """Return what an hour earns, in cents rounded down, by the median time of a HIT.
+    """Return the hourly wage in cents, rounded down, by the median time of a HIT.
 
     None if nothing was measured.
 
@@ -164,7 +163,7 @@ def hourly_wage(price_cents: int, milliseconds: Sequence[int]) -> int | None:
 
 
 def fair_price(wage_cents: int, milliseconds: Sequence[int]) -> int | None:
-    """Return the least price of a HIT with which an hour earns at least so much.
+    """Return the lowest price of a HIT at which workers earn at least this much an hour.
 
     >>> fair_price(1200, [75_000])
     25
@@ -174,7 +173,7 @@ def fair_price(wage_cents: int, milliseconds: Sequence[int]) -> int | None:
 
 
 def wage_problem(stage: Stage, milliseconds: Sequence[int], settings: Settings) -> str | None:
-    """Say that a stage pays less an hour than the campaign's floor, and what would be enough.
+    """Say that a stage pays less per hour than the campaign's floor, and what would be enough.
 
     >>> wage_problem(Stage.LINKS, [180_000], Settings())
     'links pays $5.00 an hour, less than $8.00; a HIT would have to pay $0.40'
@@ -191,7 +190,7 @@ def wage_problem(stage: Stage, milliseconds: Sequence[int], settings: Settings) 
 
 
 def dollars(cents: int) -> str:
-    """Write cents for people.
+    """Write cents for people to read.
 
     >>> dollars(123456), dollars(-5)
     ('$1,234.56', '-$0.05')

@@ -1,6 +1,6 @@
 """Supply: how many HITs of each stage to have on the marketplace.
 
-A HIT is a slot: its questions are chosen when a worker accepts it. So only numbers matter here.
+A HIT is a slot: its questions are chosen when a worker accepts it, so only numbers matter here.
 """
 
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ from annotation.pipeline.protocol.settings import Settings
 
 
 class Demand(msgspec.Struct, frozen=True):
-    """What a stage needs and has. Paused or draining: the campaign, or this stage of it."""
+    """What a stage needs and has; the campaign or only this stage may be paused or draining."""
 
     # Open questions that no sitting holds and that somebody may answer.
     questions: int = 0
     # HITs on the marketplace that nobody has accepted.
     waiting: int = 0
-    # Nobody is to begin: every waiting HIT is taken back. What is under way goes on.
+    # Nobody should begin: take back every waiting HIT. Work under way goes on.
     paused: bool = False
-    # Nothing is to be added: waiting HITs stay as far as they are needed.
+    # Add nothing: waiting HITs stay as long as they are needed.
     draining: bool = False
 
 
@@ -33,10 +33,10 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def money_left(settings: Settings, *, paid: int, paid_today: int, committed: int) -> int:
-    """Return the cents that may still be promised; below zero if too much is already.
+    """Return the cents that may still be promised; negative if too much is promised already.
 
-    All with fees. `committed` may still have to be paid, today if it comes to that: what waits,
-    what is under way, what was submitted and not approved yet, and bonuses on their way.
+    All amounts include fees. `committed` may still have to be paid, possibly today: HITs that wait
+    or are under way, submissions not yet approved, and bonuses on their way.
 
     >>> from annotation.pipeline.protocol.settings import CrowdSettings
     >>> crowd = CrowdSettings(budget_cents=1000, daily_budget_cents=300)
@@ -54,13 +54,13 @@ def plan_supply(
 ) -> dict[Stage, Change]:
     """Return what to change at each stage, given the money that may still be promised.
 
-    What is taken back is money for the next plan, not for this one: a worker may be quicker than
-    we are. Beyond that, carrying the plan out and planning again changes nothing.
+    Money from HITs taken back counts only in the next plan: a worker may accept a HIT first. Apart
+    from that, carrying out the plan and planning again changes nothing.
     """
     changes = {stage: _by_demand(stage, demand, settings) for stage, demand in demands.items()}
     if left_cents < 0:
         return _save(demands, changes, -left_cents, settings)
-    # Late stages first: images that are nearly finished get finished.
+    # Late stages first, to finish images that are nearly finished.
     for stage in reversed(Stage):
         change = changes.get(stage, Change())
         cost = stage_cost(stage, settings)
@@ -71,15 +71,15 @@ def plan_supply(
     return changes
 
 
-# People who can take a test of one HIT; a worker takes each HIT once.
+# How many people can take a test with one HIT; a worker takes each HIT once.
 TEST_PLACES = 100
 
 
 def plan_tests(missing: int, left_cents: int, cost_cents: int) -> list[int]:
-    """Return the places of each test HIT to publish, if so many are missing.
+    """Return the number of places of each test HIT to publish, given how many are missing.
 
-    Tests that pay take no more than a tenth of what is left, but for a single place each: the
-    money is for work.
+    Paid tests use at most a tenth of the remaining money, except that each may have a single place:
+    the money is for work.
 
     >>> plan_tests(2, 0, 0), plan_tests(2, 2000, 5), plan_tests(2, 60, 50), plan_tests(1, 9, 10)
     ([100, 100], [20, 20], [1], [])
@@ -97,7 +97,7 @@ def plan_tests(missing: int, left_cents: int, cost_cents: int) -> list[int]:
 
 
 def wanted_hits(stage: Stage, questions: int, settings: Settings) -> int:
-    """Return how many HITs so many questions justify; the last one may be partly filled.
+    """Return how many HITs this many questions justify; the last one may be partly filled.
 
     >>> [wanted_hits(Stage.LINKS, questions, Settings()) for questions in (0, 1, 10, 11, 9999)]
     [0, 1, 1, 2, 100]
@@ -112,8 +112,8 @@ def _by_demand(stage: Stage, demand: Demand, settings: Settings) -> Change:
     wanted = wanted_hits(stage, demand.questions, settings)
     if demand.waiting < wanted:
         return Change(publish=0 if demand.draining else wanted - demand.waiting)
-    # A few too many do no harm. Without this, every question that is answered and every one that
-    # comes up would have a HIT taken back or published. The ceiling is one, though.
+    # A few too many do no harm. Without this margin, every answered question and every new one
+    # would take back or publish a HIT. The ceiling is strict, though.
     few = -(-wanted // 4)
     most = min(wanted + few, settings.crowd.hits_ceiling[stage])
     return Change(take_back=demand.waiting - wanted) if demand.waiting > most else Change()
@@ -125,7 +125,7 @@ def _save(
     short_cents: int,
     settings: Settings,
 ) -> dict[Stage, Change]:
-    """Publish nothing, and take back until the budget holds: early stages first."""
+    """Publish nothing, and take back HITs until the budget suffices: early stages first."""
     cost = {stage: stage_cost(stage, settings) for stage in demands}
     take_back = {stage: changes[stage].take_back for stage in demands}
     short_cents -= sum(number * cost[stage] for stage, number in take_back.items())
@@ -135,7 +135,7 @@ def _save(
         more = min(needed, demands[stage].waiting - take_back[stage])
         take_back[stage] += more
         short_cents -= more * cost[stage]
-    # The last HIT may have saved more than was needed: leave the others where they are.
+    # The last HIT may have saved more than needed: leave the others where they are.
     for stage in reversed(stages):
         spared = min(-short_cents // cost[stage], take_back[stage] - changes[stage].take_back)
         if spared > 0:

@@ -175,7 +175,7 @@ def _questions(count: int) -> str:
 
 
 def _about(seconds: float) -> str:
-    """Write a time for people, rounded up.
+    """Write a time for people to read, rounded up.
 
     >>> _about(75), _about(61), _about(45), _about(3600), _about(7201)
     ('2 minutes', '2 minutes', '1 minute', '1 hour', '2 hours and 1 minute')

@@ -1,1 +1,1 @@
-"""Gold questions, whose answers are known: made, chosen, mixed into sittings, and kept good."""
+"""Gold questions, whose answers are known: making, choosing, mixing and maintaining them."""

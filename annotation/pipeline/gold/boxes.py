@@ -1,4 +1,4 @@
-"""Boxes so bad that nobody would argue, made from good ones."""
+"""Boxes that are bad beyond dispute, made from good ones."""
 
 from collections.abc import Sequence
 from random import Random
@@ -7,20 +7,20 @@ import msgspec
 
 from annotation.pipeline.geometry import Rect, iou, rect_problem
 
-# A bad box overlaps no box that would be right more than this; crowds still argue about a half.
+# A bad box overlaps each right box at most this much; crowds still argue about a half.
 BAD_IOU = 0.4
-# One more box round a thing that has one overlaps that one at least this much.
+# A second box around a thing overlaps its first box at least this much.
 SAME_IOU = 0.85
-# A thing is another one if their boxes overlap no more than this.
+# Two things are different if their boxes overlap at most this much.
 APART_IOU = 0.1
-# Boxes with a shorter side are hard to see, whatever they are round.
+# Boxes with a shorter side are hard to see, whatever they contain.
 LEAST_PIXELS = 10
-# Some draws leave the image or overlap too much; after so many there is no such box.
+# Some draws leave the image or overlap too much; give up after this many.
 _DRAWS = 20
 
 
 class BadBox(msgspec.Struct, frozen=True):
-    """A bad box, the boxes beside it, and what is wrong with it."""
+    """A bad box, the boxes next to it, and what is wrong with it."""
 
     rect: Rect
     others: tuple[Rect, ...]
@@ -38,7 +38,7 @@ COVERED = "already covered"
 def bad_boxes(
     rects: Sequence[Rect], foreign: Sequence[Rect], width: int, height: int, random: Random
 ) -> list[BadBox]:
-    """Return a bad box for a chain with these boxes, of each kind that can be made.
+    """Return a bad box of each possible kind for a chain with these boxes.
 
     `foreign` are boxes of things that the chain surely does not name.
     """
@@ -66,7 +66,7 @@ def _draw(
         case "loose":
             return _moved(thing, *(random.uniform(0.3, 0.8) * side for side in (-1, -1, 1, 1)))
         case "cut":
-            # All but a quarter to two fifths is cut off at one side.
+            # Cut off all but a quarter to two fifths at one side.
             off = random.uniform(0.6, 0.75)
             edges = [0.0, 0.0, 0.0, 0.0]
             edge = random.randrange(4)

@@ -1,4 +1,4 @@
-"""Reading files of gold questions that people write, and writing such files.
+"""Reading and writing the files of gold questions that people write.
 
 Each line is one question, as JSON or as a row of a CSV file: see docs/trust.md.
 """
@@ -24,7 +24,7 @@ from annotation.pipeline.work.display import Mark, Shown
 from annotation.pipeline.work.guides import find_phrase
 from common.files.plain_errors import plain_error
 
-# A file is read whole before any of it is stored: see `gold_import`.
+# A file is read completely before any question is stored: see `gold_import`.
 LARGEST_FILE = 16 * 2**20
 LONGEST_QUESTION = 2**16
 COLUMNS = ("stage", "image", "answer", "phrases", "boxes", "candidate", "kind")
@@ -71,7 +71,7 @@ class GoldLine(msgspec.Struct, frozen=True):
 
 
 def read_gold(path: Path) -> Iterator[GoldLine | Problem]:
-    """Yield the questions of a file and, in between, what is wrong with it.
+    """Yield the questions of a file and, in between, its problems.
 
     CorpusError: the file cannot be read at all.
     """
@@ -283,7 +283,7 @@ def _span(
 def write_gold(gold: Gold, captions: Mapping[int, Sequence[str]]) -> str:
     """Return a line that reads back as this question; `captions` are the image's, by number.
 
-    The workers it rests on are left out: elsewhere their numbers belong to other people.
+    It leaves out the workers that the answer rests on: elsewhere their numbers mean other people.
     """
     phrases: dict[int, list[Phrase]] = {}
     if not spec_of(gold.stage).shows_all_captions:

@@ -35,14 +35,14 @@ class Gold(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     shown: Shown
     answer: str
     source: GoldSource = GoldSource.FILE
-    # For researchers: what is wrong in it, if anything: `loose`, `foreign phrase`, …
+    # For researchers: what is wrong in the question, if anything: `loose`, `foreign phrase`, …
     kind: str = ""
     # The answer rests on judgments of these workers, so they must not get the question.
     workers: tuple[int, ...] = ()
 
     @property
     def key(self) -> str:
-        """The same question of the same image has the same key, however it was made."""
+        """Return a key that is the same for the same question, however it was made."""
         about = (self.stage, self.image, self.shown)
         return hashlib.sha256(msgspec.json.encode(about)).hexdigest()[:32]
 
@@ -145,10 +145,10 @@ class Offer(msgspec.Struct, frozen=True):
 def choose_gold(offers: Iterable[Offer], seen: Collection[int], count: int, seed: str) -> list[int]:
     """Return up to `count` numbers of a stage's gold questions for a worker.
 
-    The worker never sees one twice. Each answer comes up equally often while there are questions
-    with it, so that giving the same answer to everything fails. Among those with the same answer,
-    images that the worker has not judged come first, then the least used, at random. No image
-    comes twice while there are others. Returns fewer than `count` if there are no more.
+    The worker never sees a question twice. Each answer comes up equally often while there are
+    questions with it, so giving the same answer to everything fails. Among questions with the same
+    answer, images that the worker has not judged come first, then the least used, at random. No
+    image comes twice while there are others. Returns fewer than `count` if there are no more.
     """
     random = Random(f"gold/{seed}")
     by_answer: dict[str, list[Offer]] = defaultdict(list)
@@ -223,11 +223,11 @@ DISPUTED_FROM = 5
 
 
 def is_leaked(answers: Sequence[GoldAnswer], crowd: CrowdSettings) -> bool:
-    """Tell whether a gold question seems to be known: retire it.
+    """Tell whether workers seem to know a gold question already: then retire it.
 
-    It is if the latest answers (`answers` is oldest first) are all right, there are at least as
-    many as the setting asks for, and such a run was improbable for these workers. Easy questions
-    are retired this way too, rightly: they do not tell good workers from bad ones.
+    They do if the latest answers (`answers` is oldest first) are all right, if there are at least
+    as many as the setting asks for, and if such a run was improbable for these workers. This also
+    retires easy questions, rightly: they do not tell good workers from bad ones.
     """
     run = 0
     for answer in reversed(answers):

@@ -1,4 +1,4 @@
-"""Chains and boxes of an image that are known for sure: what gold questions are made of."""
+"""The chains and boxes of an image that are known for sure, from which gold questions are made."""
 
 from collections.abc import Collection
 
@@ -26,13 +26,13 @@ from annotation.pipeline.review.doubts import held_chains
 
 
 class KnownChain(msgspec.Struct, frozen=True):
-    """A chain's mentions, and its boxes or why it has none."""
+    """A chain's mentions, and its boxes or the reason why it has none."""
 
     mentions: tuple[Mention, ...]
     rects: tuple[Rect, ...] = ()
     scene: bool = False
     nobndbox: bool = False
-    # Workers whose judgments this rests on.
+    # The workers whose judgments this chain rests on.
     workers: tuple[int, ...] = ()
 
     @property
@@ -41,7 +41,7 @@ class KnownChain(msgspec.Struct, frozen=True):
 
 
 class KnownImage(msgspec.Struct, frozen=True):
-    """An image and those of its chains that are sure."""
+    """An image and its sure chains."""
 
     name: str
     width: int
@@ -56,7 +56,7 @@ def known_image(
 ) -> KnownImage:
     """Return what is known of an image: the chains with these numbers.
 
-    Captions about another image and phrases that are cut wrongly are left out of it.
+    It leaves out captions about another image and phrases that are cut wrongly.
     """
     odd = {flags.caption for flags in state.flags if flags.unrelated or flags.votes}
     cut = {report.mention for report in state.cut_reports}
@@ -91,7 +91,7 @@ def known_image(
 def known_annotation(name: str, state: ImageState, annotation: AcceptedImport) -> KnownImage:
     """Return what is known of an image whose whole annotation came from elsewhere.
 
-    Of `state` only what the image is counts: its size, captions and mentions.
+    From `state` it uses only the image's size, captions and mentions.
     """
     bare = ImageState(
         width=state.width, height=state.height, captions=state.captions, mentions=state.mentions
@@ -105,11 +105,11 @@ class OtherImageError(ValueError):
 
 
 def known_release(state: ImageState, image: CorpusImage) -> KnownImage:
-    """Return what a release knows of an image of ours, in the phrases of the release.
+    """Return what a release knows of one of our images, in the release's phrases.
 
-    Only in those that we have too, by our numbers: others look different to workers.
+    It keeps only phrases that we have too, with our numbers: others look different to workers.
     """
-    assert image.annotation is not None  # it was read with all that a release knows
+    assert image.annotation is not None  # it was read with everything that a release knows
     assert image.mentions is not None
     _same_image(state, image)
     bare = ImageState(
@@ -146,7 +146,7 @@ def _same_image(state: ImageState, image: CorpusImage) -> None:
 
 
 def imported_chains(state: ImageState) -> set[int]:
-    """Return the chains of an accepted import that nothing has been asked about since."""
+    """Return the chains of an accepted import about which no question was asked since."""
     held = held_chains(state)
     return {
         chain.number
@@ -159,7 +159,7 @@ def imported_chains(state: ImageState) -> set[int]:
 
 
 def reviewed_chains(state: ImageState) -> set[int]:
-    """Return the chains that a reviewer settled, and that are still as they were left."""
+    """Return the chains that a reviewer settled and that have not changed since."""
     latest = {chain.number: chain for record in state.decisions for chain in record.after.chains}
     held = held_chains(state)
     return {
@@ -170,12 +170,12 @@ def reviewed_chains(state: ImageState) -> set[int]:
 
 
 def unanimous_chains(state: ImageState) -> set[int]:
-    """Return the settled chains on which all who were asked agree, each step by two people or more.
+    """Return the settled chains on which all workers asked agree, at least two at each step.
 
-    Mentions: every link was found by one worker and the chain confirmed by another. Boxes: drawn
-    by one, called good by another, and complete by the votes of two more at least. No box: two
-    equal votes at least. Votes that were doubted are in no tally, and a decision that waits for
-    a second opinion is not settled.
+    Mentions: one worker found each link and another confirmed the chain. Boxes: one worker drew
+    each box, another called it good, and at least two more voted the chain complete. No box: at
+    least two equal votes. Doubted votes are not in any tally, and a decision that waits for a
+    second opinion is not settled.
     """
     held = held_chains(state)
     return {

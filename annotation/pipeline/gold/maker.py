@@ -1,6 +1,7 @@
 """Making gold questions from what is known of an image.
 
-Only what nobody would argue about: a question that good workers get wrong costs them their trust.
+They ask only what nobody would argue about: a question that good workers get wrong costs them their
+trust.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,14 +29,14 @@ from annotation.pipeline.protocol.questions import (
 from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.work.display import Mark, Shown
 
-# So many of an image with the same answer: more images teach less about each.
+# Make this many per image and answer: using more images teaches workers less about each.
 PER_ANSWER = 2
-# Two chains are surely not one if no box of the one overlaps a box of the other more than this.
+# Two chains surely differ if no box of one overlaps a box of the other more than this.
 APART_IOU = 0.3
-# A box can surely be drawn round what takes this much of the image: less than all of it.
+# A box can surely be drawn around a thing that takes up between these shares of the image.
 BOXED_SHARE = (0.01, 0.8)
-# One box that is missing is surely noticed if it takes this share of the image, and of the mean
-# size of its siblings, and if there are few enough boxes to look at.
+# Workers surely notice one missing box if it takes up this share of the image and of its siblings'
+# mean size, and if there are few enough boxes to look at.
 MISSED_SHARE = 0.01
 MISSED_OF_MEAN = 0.5
 MOST_BOXES = 6
@@ -44,10 +45,10 @@ MOST_BOXES = 6
 def make_gold(
     known: KnownImage, stage: Stage, settings: Settings, seed: str, per_answer: int = PER_ANSWER
 ) -> list[Gold]:
-    """Return gold questions of a stage about an image, few of each answer.
+    """Return gold questions of a stage about an image, a few for each answer.
 
-    The same seed gives the same ones, and with a larger `per_answer` more after those. Drawing
-    has none.
+    The same seed gives the same questions; a larger `per_answer` adds more after those. Drawing has
+    none.
     """
     random = Random(f"{seed}/{known.name}/{stage.value}")
     found = list(_candidates(known, stage, settings, random))
@@ -55,7 +56,7 @@ def make_gold(
     kept: list[Gold] = []
     for gold in found:
         same = [other for other in kept if other.answer == gold.answer]
-        # Bad boxes are bad in many ways: not twice in the same.
+        # Bad boxes are bad in many ways: do not repeat a way.
         repeats = gold.answer == BAD and any(other.kind == gold.kind for other in same)
         if len(same) < per_answer and not repeats:
             kept.append(gold)
@@ -86,7 +87,7 @@ def _candidates(
 
 
 def _links(known: KnownImage) -> Iterator[Gold]:
-    """Pairs that the protocol could ask: of two captions, with a type in common."""
+    """Pairs that the protocol could ask about: from two captions, with a common type."""
     for chain in known.chains:
         for one, other in combinations(chain.mentions, 2):
             if _could_be_asked(one, other):
@@ -101,10 +102,10 @@ def _links(known: KnownImage) -> Iterator[Gold]:
 
 
 def _verification(known: KnownImage) -> Iterator[Gold]:
-    """Chains as they are, and with one phrase that belongs to another."""
+    """Chains as they are, and chains with one phrase that belongs to another chain."""
     for chain in known.chains:
         captions = {mention.caption for mention in chain.mentions}
-        # The crowd's own chains hold no two phrases of one caption: more would give it away.
+        # The crowd's own chains never hold two phrases of one caption: a second would give it away.
         if len(captions) < len(chain.mentions):
             continue
         if len(chain.mentions) > 1:
@@ -130,7 +131,7 @@ def _could_be_asked(one: Mention, other: Mention) -> bool:
 
 
 def _are_apart(first: KnownChain, second: KnownChain) -> bool:
-    """Tell whether two chains surely name different things: both have boxes, and elsewhere."""
+    """Tell whether two chains surely name different things: both have boxes, which are apart."""
     return (
         bool(first.rects)
         and bool(second.rects)
@@ -144,13 +145,13 @@ def _are_apart(first: KnownChain, second: KnownChain) -> bool:
 def _requirement(known: KnownImage, settings: Settings) -> Iterator[Gold]:
     low, high = (share * known.width * known.height for share in BOXED_SHARE)
     for chain in known.chains:
-        # Of these the stage never asks: such a question would give itself away.
+        # The stage never asks about these: such a question would give itself away.
         if chain.types.intersection(settings.standing_box_types):
             continue
         if chain.rects:
             if low <= max(rect.area for rect in chain.rects) <= high:
                 yield _gold(known, Stage.REQUIREMENT, _one(known, chain), BOX, chain)
-        elif chain.scene != chain.nobndbox:  # both: workers would name now the one, now the other
+        elif chain.scene != chain.nobndbox:  # both: workers would disagree on which to name
             answer = SCENE if chain.scene else NOBOX
             yield _gold(known, Stage.REQUIREMENT, _one(known, chain), answer, chain)
 
@@ -163,7 +164,7 @@ def _quality(known: KnownImage, random: Random) -> Iterator[Gold]:
         thing = random.choice(chain.rects)
         others = [rect for rect in chain.rects if rect != thing]
         if is_visible(thing) and all(iou(thing, rect) <= APART_IOU for rect in others):
-            # Beside some of the others, as it would be while they are being drawn.
+            # Next to some of the other boxes, as if they were still being drawn.
             beside = random.sample(others, random.randint(0, len(others)))
             good = Shown(shown.captions, shown.marks, tuple(sorted(beside)), thing)
             yield _gold(known, Stage.QUALITY, good, GOOD, chain)
@@ -200,7 +201,7 @@ def _coverage(known: KnownImage) -> Iterator[Gold]:
                 yield _gold(known, Stage.COVERAGE, part, NO, chain, kind="box missing")
 
 
-# What is shown, as `showing.py` would
+# What to show, as `showing.py` would
 
 
 def _pair(one: Mention, other: Mention) -> Shown:

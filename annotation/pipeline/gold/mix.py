@@ -1,7 +1,7 @@
-"""Mixing: how many of a sitting's questions are gold questions, and that none shows it.
+"""Mixing: how many of a sitting's questions are gold questions, and how they stay hidden.
 
-Every draw comes from the seed, which must hold something that workers cannot know: the rules are
-public.
+Every draw comes from the seed. The seed must hold something that workers cannot know, because the
+rules are public.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -15,16 +15,16 @@ from annotation.pipeline.trust.standing import Trust
 
 T = TypeVar("T")
 
-# So many questions are looked at, for each one that is wanted, in search of other images. With
-# images of the public dataset this leaves hardly a sitting with two of one image.
+# To find different images, look at this many questions for each wanted one. With images of the
+# public dataset, hardly any sitting then has two questions about one image.
 LOOKED_AT_PER_WANTED = 4
 
 
 def checks_wanted(stage: Stage, trust: Trust, size: int, crowd: CrowdSettings, seed: str) -> int:
-    """Return how many of a sitting's questions are to be gold questions.
+    """Return how many of a sitting's questions should be gold questions.
 
-    2% of ten questions is a fifth of one: one sitting in five, by lot, has one. So the share is
-    right in the long run, and no sitting tells anything about the next. Drawing has none.
+    2% of ten questions is a fifth of a question, so a random one in five sittings has one. The
+    share is right in the long run, and no sitting tells anything about the next. Drawing has none.
 
     >>> checks_wanted(Stage.LINKS, Trust.PROBATION, 10, CrowdSettings(), "s")
     10
@@ -32,7 +32,7 @@ def checks_wanted(stage: Stage, trust: Trust, size: int, crowd: CrowdSettings, s
     if not spec_of(stage).has_gold:
         return 0
     share = crowd.check_share if trust is Trust.TRUSTED else crowd.probation_check_share
-    # 0.1 of 30 is a little more than 3 in binary, and must not draw for a fourth.
+    # In binary, 0.1 of 30 is a little more than 3; this must not draw for a fourth.
     exact = round(size * share, 9)
     whole = int(exact)
     return whole + (_random(seed, "checks").random() < exact - whole)
@@ -41,10 +41,10 @@ def checks_wanted(stage: Stage, trust: Trust, size: int, crowd: CrowdSettings, s
 def spread(
     questions: Iterable[T], image_of: Callable[[T], int], wanted: int, images: Collection[int] = ()
 ) -> list[T]:
-    """Return that many of the questions, the first ones, but of other images before the same again.
+    """Return the first `wanted` questions, but take new images before repeating one.
 
-    A gold question is nearly always the only one about its image: so must the others be.
-    `images` are those that the sitting has already. No more is read than it takes.
+    A gold question is nearly always the only one about its image, so the others must be too.
+    `images` are those that the sitting already has. Reads no more questions than it needs.
 
     >>> spread(["a1", "a2", "b1", "c1"], lambda question: ord(question[0]), 3)
     ['a1', 'b1', 'c1']
@@ -65,7 +65,7 @@ def spread(
 
 
 def mix(questions: Sequence[T], checks: Sequence[T], seed: str) -> list[T]:
-    """Return both in one row: each kind in its order, at places that nobody can foresee.
+    """Return both kinds in one list: each in its own order, at unpredictable places.
 
     >>> mix("abcd", "XY", "sitting 3")
     ['a', 'X', 'b', 'Y', 'c', 'd']

@@ -1,4 +1,4 @@
-"""Keeping gold questions good: what answers say of them, what they rest on, how many."""
+"""Maintaining gold questions: what answers reveal, whether their basis holds, how many to keep."""
 
 import math
 from typing import assert_never
@@ -15,12 +15,12 @@ from annotation.pipeline.protocol.questions import BOX, GOOD, SCENE, TRUE, YES, 
 from annotation.pipeline.protocol.state import ImageState
 from annotation.pipeline.trust.standing import Tally
 
-# Somebody of whom nothing is known yet counts as if they had been right nine times of ten.
+# An unknown worker counts as if they had been right nine times out of ten.
 _BEFORE_RIGHT, _BEFORE_CHECKS = 9, 10
 
 
 def likely_accuracy(tally: Tally) -> float:
-    """Return how probable a right answer of this worker is, for `is_leaked`.
+    """Return the probability that this worker answers correctly, for `is_leaked`.
 
     >>> likely_accuracy(Tally()), likely_accuracy(Tally(checks=30, right=30))
     (0.9, 0.975)
@@ -29,9 +29,9 @@ def likely_accuracy(tally: Tally) -> float:
 
 
 def wanted_per_answer(needed: int, seen: int, answers: int) -> int:
-    """Return how many of each answer a stage should have in use.
+    """Return how many questions with each answer a stage should have in use.
 
-    So that whoever has seen the most of them still finds as many as a launch needs.
+    The worker who has seen the most questions must still find as many as a launch needs.
 
     >>> wanted_per_answer(needed=60, seen=0, answers=2), wanted_per_answer(60, 31, 3)
     (30, 31)
@@ -40,9 +40,9 @@ def wanted_per_answer(needed: int, seen: int, answers: int) -> int:
 
 
 def still_holds(gold: Gold, state: ImageState) -> bool:
-    """Tell whether the answer still follows from what is sure of the image.
+    """Tell whether the answer still follows from what is sure about the image.
 
-    For questions made of the image's own chains, after something was doubted or decided since.
+    For questions made from the image's own chains, after a new doubt or decision.
     """
     sure = imported_chains(state) | reviewed_chains(state) | unanimous_chains(state)
     known = known_image(gold.image, state, sure, gold.source)

@@ -1,6 +1,7 @@
 """The chunker: a conditional random field (CRF) that marks the noun phrases of a caption.
 
-It sees words, their endings and their shapes, two tokens to either side: no tagger or parser.
+It sees words, their endings and their shapes, two tokens to either side, without a tagger or
+parser.
 """
 
 import errno
@@ -15,7 +16,7 @@ import pycrfsuite
 
 MODEL_FILE = "chunker.crfsuite"
 
-# A token begins a chunk, continues it, or stands outside of all.
+# A token begins a chunk, continues one, or stands outside all chunks.
 _BEGIN, _INSIDE, _OUTSIDE = "B", "I", "O"
 
 # L1 keeps the model small: most features end with weight 0 and are not stored.
@@ -36,9 +37,9 @@ class Chunker:
     """Marks the chunks of one caption at a time; may be shared between threads."""
 
     def __init__(self, model: Path) -> None:
-        """Open a model file. ValueError if it is none, or not complete."""
+        """Open a model file. ValueError if it is not a model or not complete."""
         content = model.read_bytes()
-        # The library trusts the offsets in the file, so a cut one would crash the process.
+        # The library trusts the offsets in the file, so a truncated one would crash the process.
         if not _is_complete(content):
             raise ValueError(f"{model} is not a complete chunker model")
         self._content = content  # the tagger points into it
@@ -57,7 +58,7 @@ class Chunker:
 
 
 class ChunkerTrainer:
-    """Collects captions, then trains a model on them. Same captions, same model."""
+    """Collects captions, then trains a model on them. The same captions give the same model."""
 
     def __init__(self) -> None:
         self._trainer = pycrfsuite.Trainer(verbose=False)
@@ -69,12 +70,12 @@ class ChunkerTrainer:
         self._trainer.append(token_features(tokens), _labels(len(tokens), spans))
 
     def train(self, model: Path) -> None:
-        """Write the model file; takes minutes for 100,000 captions.
+        """Write the model file; this takes minutes for 100,000 captions.
 
-        OSError: not all of it could be written.
+        OSError: the file could not be written completely.
         """
         self._trainer.train(str(model))
-        # The library does not look whether the disk took what it wrote.
+        # The library does not check whether the disk stored everything.
         if not _is_complete(model.read_bytes()):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(model))
 
@@ -86,8 +87,8 @@ def _is_complete(content: bytes) -> bool:
 def token_features(tokens: Sequence[str]) -> list[list[str]]:
     """Return for each token what the chunker may learn from.
 
-    The first letter of a feature names its kind. The names are short because the model stores
-    every one of them.
+    The first letter of a feature names its kind. The names are short because the model stores all
+    of them.
     """
     words = ["<<", "<", *(_clean(token).casefold() for token in tokens), ">", ">>"]
     return [_features(words[i : i + 5], _shape(_clean(token))) for i, token in enumerate(tokens)]
@@ -140,7 +141,7 @@ def _label_spans(labels: Sequence[str]) -> list[tuple[int, int]]:
         if start is not None and label != _INSIDE:
             spans.append((start, position))
             start = None
-        # An "inside" that follows an "outside" begins a chunk too: the model may say so.
+        # The model may also put "inside" after "outside"; that begins a chunk too.
         if label == _BEGIN or (label == _INSIDE and start is None):
             start = position
     return spans

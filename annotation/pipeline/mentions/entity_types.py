@@ -1,4 +1,4 @@
-"""Entity types of chunks, from dictionaries that are plain text files.
+"""Entity types of chunks, from dictionaries in plain text files.
 
 An entry is a head word ("dog") or several words ("hot dog"). The longest entry that a chunk ends
 with decides; a chunk of colour terms alone is clothing; everything else is `other`.
@@ -20,7 +20,7 @@ INSTRUMENTS = "instruments"
 SCENE = "scene"
 OTHER = "other"
 ENTITY_TYPES = (PEOPLE, CLOTHING, BODYPARTS, ANIMALS, VEHICLES, INSTRUMENTS, SCENE, OTHER)
-# Not an entity type of its own: it marks a phrase that is left out of the protocol.
+# Not a real entity type: it marks a phrase that the protocol leaves out.
 NOT_VISUAL = "notvisual"
 
 # The public data writes several types of one mention in alphabetical order, but scene last:
@@ -29,7 +29,7 @@ _WRITTEN_ORDER = (ANIMALS, BODYPARTS, CLOTHING, INSTRUMENTS, PEOPLE, VEHICLES, S
 
 LEFT_OUT_FILE = "left_out.txt"
 COLOURS_FILE = "colours.txt"
-# Words that may stand beside a colour in a chunk that is still "only a colour".
+# Words that may stand next to a colour in a chunk that is still "only a colour".
 _BESIDE_COLOURS = frozenset({"all", "and", "&", ",", "bright", "dark", "light", "pale"})
 
 
@@ -50,7 +50,7 @@ def type_file(entity_type: str) -> str:
 class TypeDictionary(msgspec.Struct, frozen=True):
     """Entries (case-folded, one space between words) with their types, and the colour terms.
 
-    What is left out has the types `("notvisual",)`. No entry has more words than `most_words`.
+    Phrases to leave out have the types `("notvisual",)`. No entry has more words than `most_words`.
     """
 
     entries: Mapping[str, tuple[str, ...]]
@@ -60,7 +60,7 @@ class TypeDictionary(msgspec.Struct, frozen=True):
     def types(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return the types of a chunk, by its longest entry."""
         folded = [word.casefold() for word in words]
-        # A chunk may have thousands of words, an entry has few: no longer ending can be one.
+        # A chunk may have thousands of words, but an entry has few: skip longer endings.
         for start in range(max(0, len(folded) - self.most_words), len(folded)):
             types = self.entries.get(" ".join(folded[start:]))
             if types is not None:
@@ -92,7 +92,7 @@ def read_dictionary(folder: Path) -> TypeDictionary:
 
 
 def read_entries(path: Path) -> list[str]:
-    """Return the entries of one file: a line each, without comments (#) and blank lines."""
+    """Return the entries of one file: one per line, without comments (#) and blank lines."""
     entries = []
     for line in path.read_text(encoding="utf-8-sig").splitlines():
         entry = "" if line.startswith("#") else line.split(" #", 1)[0]

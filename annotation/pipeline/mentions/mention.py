@@ -53,7 +53,7 @@ MENTION_DATA = Path(__file__).parent / "data"
 
 
 class Mention(msgspec.Struct, frozen=True):
-    """Tokens `start` up to but without `end` of caption `caption` (0-based token positions).
+    """Tokens `start` up to, but not including, `end` of a caption (0-based positions).
 
     `number` counts from 1 within the image and never changes, even if the span does.
     """
@@ -92,7 +92,7 @@ def longest(mentions: Sequence[Mention], captions: Sequence[Caption]) -> Mention
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """A span of one caption, tokens `start` up to but without `end`, and its types."""
+    """A span of one caption, tokens `start` up to but not including `end`, and its types."""
 
     start: int
     end: int
@@ -112,7 +112,7 @@ class MentionFinder:
 
     @classmethod
     def load(cls, folder: Path = MENTION_DATA) -> "MentionFinder":
-        """Load a folder that training has written; ValueError says what is wrong with it."""
+        """Load a folder that training has written; a ValueError says what is wrong with it."""
         texts = (LEFT_OUT_FILE, COLOURS_FILE, *map(type_file, ENTITY_TYPES))
         missing = [name for name in (MODEL_FILE, *texts) if not (folder / name).is_file()]
         if missing:
@@ -122,7 +122,7 @@ class MentionFinder:
         return cls(Chunker(folder / MODEL_FILE), read_dictionary(folder))
 
     def find(self, tokens: Sequence[str]) -> tuple[Chunk, ...]:
-        """Return the chunks in order, without overlap; what is left out is `notvisual`."""
+        """Return the chunks in order, without overlap; phrases to leave out are `notvisual`."""
         return tuple(
             Chunk(start=start, end=end, types=self.types(tokens[start:end]))
             for start, end in self._chunker.spans(tokens)

@@ -1,4 +1,4 @@
-"""Train the finding of mentions on any release, and measure it."""
+"""Train the mention finder on any release, and measure it."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,7 +19,7 @@ from annotation.pipeline.mentions.type_training import TypeCounts, Types
 from annotation.pipeline.release.folder import Sentence
 from common.files.whole import make_folder, whole_path, write_bytes
 
-# Left out always, also where a release has no phrase with them. ("Mine" is more often a pit.)
+# Always left out, even if a release has no phrase with them. ("Mine" is more often a pit.)
 PERSONAL_PRONOUNS = (
     *("i", "me", "my", "myself", "we", "us", "our", "ours", "ourselves"),
     *("you", "your", "yours", "yourself", "yourselves"),
@@ -54,7 +54,7 @@ class MentionScore(msgspec.Struct, frozen=True):
 
     @property
     def type_share(self) -> float:
-        """Share of gold spans with exactly the gold types, `notvisual` taken as a type."""
+        """Share of gold spans with exactly the gold types, counting `notvisual` as a type."""
         return self.types_right / self.gold if self.gold else 0.0
 
     @property
@@ -71,7 +71,8 @@ def train(
 ) -> MentionFinder:
     """Learn the chunker and the dictionaries, write them to the folder `out`, and load it.
 
-    Same sentences in the same order, same files. ValueError if no sentence has a phrase.
+    The same sentences in the same order give the same files. ValueError if no sentence has a
+    phrase.
     """
     trainer = ChunkerTrainer()
     counts = TypeCounts()
@@ -89,7 +90,7 @@ def train(
 
     report(f"{captions:,} captions with {phrases:,} mentions read; training the chunker")
     make_folder(out)
-    # Under another name until it is complete: a finder may be reading the old one.
+    # Use another name until it is complete: a finder may be reading the old folder.
     with whole_path(out / MODEL_FILE) as draft:
         trainer.train(draft)
     _write_dictionaries(out, counts.entries(left_out=PERSONAL_PRONOUNS))
@@ -116,7 +117,7 @@ def _write_dictionaries(out: Path, entries: dict[str, Types]) -> None:
 
 
 def score(finder: MentionFinder, sentences: Iterable[Sentence]) -> MentionScore:
-    """Compare what the finder says with the phrases of a release, `notvisual` ones included."""
+    """Compare the finder's results with the phrases of a release, including `notvisual` ones."""
     gold = found = right = types_right = visual_gold = visual_types_right = 0
     for sentence in sentences:
         gold_spans = {(phrase.start, phrase.end) for phrase in sentence.phrases}

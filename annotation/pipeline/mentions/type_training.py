@@ -1,7 +1,7 @@
 """Dictionaries of entity types, learnt from the mentions of a release.
 
-The result is meant for human editors: head words first, longer entries only where a head word
-alone would be wrong, and nothing listed that the default (`other`) gives anyway.
+The result is meant for human editors. Head words come first, and longer entries only where a head
+word alone would be wrong. Nothing is listed that the default (`other`) gives anyway.
 """
 
 from collections import Counter, defaultdict
@@ -14,8 +14,8 @@ Types = tuple[str, ...]
 Words = tuple[str, ...]
 Chunks = dict[Words, Counter[Types]]
 
-# How many mentions an entry must put right to be listed. One mention is enough for a head word of
-# a type, as releases are typed by dictionaries too; the left-out list is to stay short.
+# How many mentions an entry must put right to be listed. One mention is enough for a head word of a
+# type, as releases are typed by dictionaries too; the left-out list should stay short.
 _GAIN_OF_HEAD = 1
 _GAIN_OF_PHRASE = 2
 _GAIN_OF_LEFT_OUT = 5
@@ -41,8 +41,8 @@ class TypeCounts:
     def entries(self, *, left_out: Iterable[str]) -> dict[str, Types]:
         """Return the few entries that give most mentions their types.
 
-        The head words `left_out` are left out whatever the counts say; longer entries may still
-        make an exception of them ("two of us").
+        The head words `left_out` are left out whatever the counts say; longer entries may still be
+        exceptions ("two of us").
         """
         entries: dict[str, Types] = dict.fromkeys(left_out, (NOT_VISUAL,))
         for head, chunks in self._by_head.items():
@@ -57,7 +57,7 @@ class TypeCounts:
 
 
 def _longer_endings(ending: Words, chunks: Chunks) -> dict[Words, Chunks]:
-    """Group the chunks by the ending that is one word longer; those without one fall away."""
+    """Group the chunks by the ending that is one word longer; drop those without one."""
     longer: dict[Words, Chunks] = defaultdict(dict)
     for words, counts in chunks.items():
         if len(words) > len(ending):
@@ -66,7 +66,7 @@ def _longer_endings(ending: Words, chunks: Chunks) -> dict[Words, Chunks]:
 
 
 def _best(ending: Words, chunks: Chunks, inherited: Types) -> _Choice:
-    """Choose the types of `ending`, given those that a shorter ending gives it already."""
+    """Choose the types of `ending`, given those that a shorter ending already gives it."""
     total: Counter[Types] = Counter()
     for counts in chunks.values():
         total += counts
@@ -76,7 +76,7 @@ def _best(ending: Words, chunks: Chunks, inherited: Types) -> _Choice:
     here = chunks.get(ending, Counter())
 
     best: _Choice | None = None
-    # The most frequent types win a tie: the entry is then as short as it can be.
+    # The most frequent types win a tie, which keeps the entry as short as possible.
     for types in sorted(total.keys() | {inherited}, key=lambda t: (-total[t], t)):
         cost = float(here.total() - here[types])
         entries: dict[str, Types] = {}

@@ -1,4 +1,4 @@
-"""Facts: all that an image's state is folded from. Appended, never changed."""
+"""Facts: everything that an image's state is folded from. They are appended, never changed."""
 
 from enum import StrEnum
 
@@ -20,11 +20,12 @@ class Judgment(msgspec.Struct, frozen=True, tag="judgment", omit_defaults=True):
     question: Question
     answer: str
     rect: Rect | None = None
-    # What the worker reports beside the answer: mentions cut wrongly, captions not about the image.
+    # What the worker reports besides the answer: mentions cut wrongly, captions not about the
+    # image.
     cut_wrongly: tuple[int, ...] = ()
     unrelated: tuple[int, ...] = ()
-    # How it came about, for studies of the protocol; no rule looks at it: how long the worker
-    # looked, how the box was drawn, and why a box is bad.
+    # How the answer came about, for studies of the protocol: how long the worker looked, how the
+    # box was drawn, and why a box is bad. No rule uses these.
     milliseconds: int = 0
     way: str = ""
     reasons: tuple[str, ...] = ()
@@ -57,17 +58,17 @@ class AcceptedImport(msgspec.Struct, frozen=True, tag="accepted_import", omit_de
 
 
 class Doubt(msgspec.Struct, frozen=True, tag="doubt", omit_defaults=True):
-    """The judgment with this number is not to be relied on: its author was revoked."""
+    """The judgment with this number is not reliable: its author was revoked."""
 
     judgment: int
     reason: str = ""
 
 
-# Review decisions: `reviewer` is the account that decided, 0 the system itself.
+# Review decisions: `reviewer` is the account that decided, or 0 for the system itself.
 
 
 class FixSpan(msgspec.Struct, frozen=True, tag="fix_span"):
-    """The mention is really these tokens of its caption."""
+    """The mention really consists of these tokens of its caption."""
 
     reviewer: int
     mention: int
@@ -76,7 +77,7 @@ class FixSpan(msgspec.Struct, frozen=True, tag="fix_span"):
 
 
 class Retype(msgspec.Struct, frozen=True, tag="retype"):
-    """The mention is of these types; `notvisual` takes it out of its chain."""
+    """The mention has these types; `notvisual` takes it out of its chain."""
 
     reviewer: int
     mention: int
@@ -84,7 +85,7 @@ class Retype(msgspec.Struct, frozen=True, tag="retype"):
 
 
 class Split(msgspec.Struct, frozen=True, tag="split", omit_defaults=True):
-    """These mentions leave the chain for one of their own and take these boxes along."""
+    """These mentions leave the chain for a new one and take these boxes along."""
 
     reviewer: int
     chain: int
@@ -93,7 +94,7 @@ class Split(msgspec.Struct, frozen=True, tag="split", omit_defaults=True):
 
 
 class Join(msgspec.Struct, frozen=True, tag="join"):
-    """These chains are one; the lowest number stays."""
+    """These chains are really one; the lowest number stays."""
 
     reviewer: int
     chains: tuple[int, ...]
@@ -112,7 +113,7 @@ class BoxAdjust(msgspec.Struct, frozen=True, tag="box_adjust"):
 
 
 class BoxDelete(msgspec.Struct, frozen=True, tag="box_delete"):
-    """The box goes, from every chain that it belongs to."""
+    """The box is removed from every chain that it belongs to."""
 
     reviewer: int
     box: int
@@ -157,7 +158,7 @@ class SendTo(msgspec.Struct, frozen=True, tag="send_to", omit_defaults=True):
 
 
 class Undo(msgspec.Struct, frozen=True, tag="undo"):
-    """The review decision with this number is taken back."""
+    """The review decision with this number is undone."""
 
     reviewer: int
     decision: int

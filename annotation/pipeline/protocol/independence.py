@@ -1,4 +1,4 @@
-"""Independence: whose answer to a question would say something new."""
+"""Independence: which workers could add something new by answering a question."""
 
 from typing import assert_never
 
@@ -22,9 +22,9 @@ def may_answer(state: ImageState, question: Question, worker: int) -> bool:
 def kept_out(state: ImageState, question: Question) -> frozenset[int]:
     """Return the workers who may not answer an open question.
 
-    Never two votes of one worker in one tally ("none needed" is a vote, and so is one that was
-    doubted), never Quality on one's own box, never Coverage right after drawing the latest
-    accepted box. All else is allowed.
+    No worker votes twice in one tally ("none needed" is a vote, and so is a doubted one), judges
+    Quality of their own box, or answers Coverage right after drawing the latest accepted box.
+    Everything else is allowed.
     """
     out = {barred.worker for barred in state.barred if barred.question == question}
     out |= {opinion.worker for opinion in state.second_opinions if opinion.question == question}
@@ -45,7 +45,7 @@ def kept_out(state: ImageState, question: Question) -> frozenset[int]:
 
 
 def _tally(state: ImageState, question: Question) -> tuple[Vote, ...]:
-    """Return the votes among which the answer would count."""
+    """Return the votes that the answer would join."""
     number = question.subject[0]
     chain = find_chain(state, number)
     if chain is None:
@@ -67,7 +67,8 @@ def _tally(state: ImageState, question: Question) -> tuple[Vote, ...]:
 
 
 def _latest_drawer(state: ImageState, chain: int) -> int:
-    # Boxes are judged in the order they are drawn, so the latest accepted has the highest number.
+    # Boxes are judged in the order they are drawn, so the latest accepted one has the highest
+    # number.
     drawers = [
         box.drawer
         for box in state.boxes

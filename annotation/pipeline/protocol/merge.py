@@ -1,6 +1,7 @@
-"""After the crowd: boxes that are really one become one, then chains that share all their boxes.
+"""After the crowd: merge boxes that are really one, then chains that share all their boxes.
 
-Derived at release time: the original boxes and chains remain. Accepted imports are never merged.
+This happens at release time: the original boxes and chains remain. Accepted imports are never
+merged.
 """
 
 from itertools import combinations
@@ -15,7 +16,7 @@ from annotation.pipeline.protocol.state import BoxStatus, ImageState, Phase, cha
 
 
 class MergedBox(msgspec.Struct, frozen=True):
-    """`number` and `rect` are those of the earliest box that went into it."""
+    """A merged box; `number` and `rect` are those of its earliest original box."""
 
     number: int
     rect: Rect
@@ -86,15 +87,15 @@ def merge_boxes(
         ]
         if not fitting:
             return boxes
-        # Of equal pairs, the one of the earliest boxes: the same result whatever the order.
+        # Among equal pairs, take the one with the earliest boxes, so the order does not matter.
         *_, first, second = max(fitting, key=lambda pair: pair[:3])
-        # The earlier rectangle survives; what it may merge with next depends on all its chains.
+        # The earlier rectangle survives; its further merges depend on all its chains.
         union = replace(first, chains=tuple(sorted({*first.chains, *second.chains})))
         boxes = [union if box is first else box for box in boxes if box is not second]
 
 
 def merge_chains(chains: list[MergedChain], boxes: list[MergedBox]) -> Merged:
-    """Make one of all chains that point at exactly the same boxes; the earliest number stays."""
+    """Merge all chains that point to exactly the same boxes; the earliest number stays."""
     boxes_of: dict[int, tuple[int, ...]] = {
         chain.number: tuple(box.number for box in boxes if chain.number in box.chains)
         for chain in chains
@@ -118,7 +119,7 @@ def merge_chains(chains: list[MergedChain], boxes: list[MergedBox]) -> Merged:
 def _threshold(
     a: MergedBox, b: MergedBox, types: dict[int, frozenset[str]], settings: Settings
 ) -> float:
-    """Return the IoU from which two boxes are one; more than 1 where they must stay apart."""
+    """Return the IoU from which two boxes are one; more than 1 if they must stay apart."""
     types_a = frozenset[str]().union(*(types[number] for number in a.chains))
     types_b = frozenset[str]().union(*(types[number] for number in b.chains))
     for one, other in settings.incompatible_types:

@@ -1,9 +1,9 @@
-"""How far an image is: what it still needs, so that nearly finished ones come first."""
+"""Progress: how much work an image still needs, so that nearly finished ones come first."""
 
 from annotation.pipeline.protocol.state import SETTLED, ImageState, Phase
 
-# Rough numbers of judgments that lie ahead (from the simulated crowd): a mention without a chain
-# has its links, verification and all box stages before it.
+# Rough numbers of judgments still to come (from the simulated crowd). A mention without a chain
+# still needs its links, verification and all box stages.
 MENTION = 6
 CHAIN = {
     Phase.LINKING: 6,

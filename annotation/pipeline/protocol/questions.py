@@ -1,4 +1,4 @@
-"""What can be asked of a worker, and what may be answered."""
+"""The questions that workers can be asked, and the possible answers."""
 
 from enum import StrEnum
 
@@ -46,7 +46,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def question_from_key(key: str) -> Question:
-    """Read `Question.key` back; ValueError if it is none.
+    """Read `Question.key` back; ValueError if the text is not a key.
 
     >>> question_from_key("links/12-5/1?41").subject
     (12, 5)

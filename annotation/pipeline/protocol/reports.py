@@ -1,4 +1,4 @@
-"""What workers report beside their answers: phrases cut wrongly, captions of another image."""
+"""What workers report besides their answers: phrases cut wrongly, captions of another image."""
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ REPORT = "report"
 
 
 def record_reports(state: ImageState, judgment: Judgment, fact: Fact) -> ImageState:
-    """Note what the worker reports; it is heard even if the answer comes too late to count."""
+    """Record the worker's reports; they count even if the answer comes too late."""
     vote = Vote(fact=fact.number, worker=judgment.worker, answer=REPORT)
     for number in sorted(set(judgment.cut_wrongly)):
         state = _report_cut(state, number, vote)
@@ -37,7 +37,7 @@ def with_flags(state: ImageState, flags: CaptionFlags) -> ImageState:
 
 
 def withdraw_reports(state: ImageState, fact: int, settings: Settings) -> ImageState:
-    """Forget what a doubted judgment reported; a reviewer's word on a caption stands."""
+    """Forget what a doubted judgment reported; a reviewer's decision on a caption stands."""
     reports = tuple(r for r in state.cut_reports if r.vote.fact != fact)
     state = replace(state, cut_reports=reports)
     for flags in state.flags:

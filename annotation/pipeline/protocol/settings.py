@@ -23,7 +23,7 @@ class DrawingWay(StrEnum):
 
 
 class DoubtSince(StrEnum):
-    """Since when a revoked worker's judgments are doubted; see `trust/revocation.py`."""
+    """From when on a revoked worker's judgments are doubted; see `trust/revocation.py`."""
 
     LAST_PASSED = "last_passed"
     DROP = "drop"
@@ -45,16 +45,16 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # The share of a sitting's questions that are gold questions.
     probation_check_share: float = 1.0
     check_share: float = 0.02
-    # Trust depends on the probability that the worker's accuracy is at least the minimum. It is
-    # lost if the latest checks, `trust_window` of them, put that below `trust_limit`, or if fewer
-    # of them put it below `trust_drop_limit`. With limits of 0 only people end trust.
+    # Trust depends on the probability that the worker's accuracy is at least the minimum. A worker
+    # loses trust if the latest `trust_window` checks put that below `trust_limit`, or if fewer
+    # checks put it below `trust_drop_limit`. With limits of 0 only people end trust.
     trust_window: int = 30
     trust_limit: float = 0.003
     trust_drop_limit: float = 0.00001
     doubt_since: DoubtSince = DoubtSince.DROP
     # A worker who loses trust at one stage goes back to probation at the others.
     shake_others: bool = True
-    # The accuracy that workers see is updated every so many checked items.
+    # The number of checked items between updates of the accuracy that workers see.
     show_accuracy_every: int = 10
 
     # Gold questions that each stage needs before launch; Drawing needs none.
@@ -70,7 +70,7 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     )
     # The marketplace's fee, on top of the price.
     fee_percent: int = 0
-    # The most to spend, fees included, in all and per day. With 0 only unpaid HITs are published.
+    # The most to spend, fees included, in total and per day. With 0 only unpaid HITs are published.
     budget_cents: int = 0
     daily_budget_cents: int = 0
     # The dashboard warns of an hourly wage below this.
@@ -83,10 +83,10 @@ class CrowdSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hit_days: int = 7
     # How long a researcher can reject a submitted HIT before it is paid; 0: pay at once.
     approval_hours: int = 0
-    # After this long without a decision of ours, the platform pays by itself.
+    # After this long without our decision, the platform pays automatically.
     auto_approval_hours: int = 168
-    # How long questions are reserved for a worker while the marketplace has not proven that they
-    # accepted the HIT. Every answer starts this time again, up to `sitting_seconds` in all.
+    # How long questions are reserved for a worker before the marketplace has proven that they
+    # accepted the HIT. Every answer restarts this time, up to `sitting_seconds` in total.
     unproven_minutes: int = 10
     # A question that no current worker may answer goes to review after this long.
     starved_hours: int = 24
@@ -99,11 +99,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     # Box Requirement is skipped for chains with a mention of these types: one standing vote "box".
     standing_box_types: tuple[str, ...] = spec_of(Stage.REQUIREMENT).skipped_types
-    # A chain leaves as non-visual with this many votes against a box, if they outnumber the others.
+    # A chain becomes non-visual with this many votes against a box, if they outnumber the others.
     nobox_votes: int = 2
-    # A chain is complete with this many votes for it, if they outnumber the others.
+    # A chain is complete with this many votes for completeness, if they outnumber the others.
     coverage_votes: int = 2
-    # A chain goes to review after more entries into Requirement or Coverage without a new box.
+    # A chain goes to review after more entries than this into Requirement or Coverage without a new
+    # box.
     entries_limit: int = 3
     # A chain goes to review after this many bad boxes in a row.
     bad_boxes_limit: int = 3
@@ -112,7 +113,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     # Boxes that overlap this much become one at release time ...
     merge_iou: float = 0.8
-    # ... or this much, where a chain of type "other" is involved ...
+    # ... or this much, if a chain of type "other" is involved ...
     merge_iou_other: float = 0.9
     # ... unless their types must stay apart.
     incompatible_types: tuple[tuple[str, str], ...] = (
@@ -139,7 +140,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     crowd: CrowdSettings = CrowdSettings()
 
 
-# Bounds that differ from the usual: whole numbers from 1, shares from 0 to 1.
+# Bounds that differ from the usual ones: whole numbers from 1, shares from 0 to 1.
 _LEAST = {
     "crowd.platform_hits": 0,
     "crowd.platform_percent": 0,
@@ -187,7 +188,7 @@ def settings_problem(settings: Settings) -> str | None:
 
 
 def named_settings(settings: msgspec.Struct, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Yield every setting with its name, those of a group as `crowd.check_share`."""
+    """Yield every setting with its name; settings of a group are named like `crowd.check_share`."""
     for name in settings.__struct_fields__:
         value = getattr(settings, name)
         if isinstance(value, msgspec.Struct):

@@ -1,7 +1,7 @@
-"""What a stage is: one `StageSpec` for each of the six crowd tasks, and nowhere else a table.
+"""What a stage is: one `StageSpec` for each of the six crowd tasks, the only such table.
 
-What workers read about a stage (the question, guidelines, examples, the test) is its guide, a
-file in `annotation/guides/`. What a stage does with answers is in `stages/`, a module each.
+The text that workers read about a stage (question, guidelines, examples, test) is its guide, a file
+in `annotation/guides/`. `stages/` has one module per stage that handles the answers.
 """
 
 from enum import StrEnum
@@ -34,10 +34,10 @@ class Subject(StrEnum):
 
 
 class StageSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """All that the other modules need to know of a stage.
+    """Everything that the other modules need to know about a stage.
 
-    The numbers are the paper's (supplement, Table 1), prices apart. A campaign's settings may
-    replace questions a HIT, the minimum accuracy, the price and the skipped types.
+    The numbers are the paper's (supplement, Table 1), except the prices. A campaign's settings may
+    replace the questions per HIT, the minimum accuracy, the price and the skipped types.
     """
 
     title: str
@@ -45,8 +45,8 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[str, ...]
     is_about_boxes: bool
 
-    # A HIT: how many questions, how long workers took for it, what it pays (at $12 an hour), and
-    # the words that workers find it by.
+    # A HIT: how many questions it has, how long workers took, what it pays (at $12 an hour), and
+    # the keywords by which workers find it.
     questions_per_hit: int
     seconds_per_hit: int
     price_cents: int
@@ -60,7 +60,7 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True):
     # Whether there are questions with known answers. Drawing has none: Quality judges its boxes.
     has_gold: bool = True
 
-    # What a worker sees: so many marked phrases (or at least so many), all captions or only those
+    # What a worker sees: how many marked phrases (exactly or at least), all captions or only those
     # with a marked phrase, the chain's boxes, and the box that the question is about.
     phrases: int = 1
     has_more_phrases: bool = False
@@ -178,7 +178,7 @@ _COVERAGE = StageSpec(
 
 
 def spec_of(stage: Stage) -> StageSpec:
-    """Return what a stage is.
+    """Return the spec of a stage.
 
     >>> spec_of(Stage.DRAWING).title
     'Box Drawing'

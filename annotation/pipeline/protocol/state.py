@@ -1,4 +1,4 @@
-"""An image's state, frozen: what the facts so far have made of its mentions.
+"""An image's state, frozen: what its facts so far say about its mentions.
 
 Every collection is kept in the order of its numbers, so equal states are equal values.
 """
@@ -15,7 +15,7 @@ from annotation.pipeline.protocol.questions import Question
 
 
 class Phase(StrEnum):
-    """Where a chain stands."""
+    """The phase that a chain is in."""
 
     LINKING = "linking"
     VERIFICATION = "verification"
@@ -40,12 +40,12 @@ class Vote(msgspec.Struct, frozen=True, array_like=True):
     answer: str
 
 
-# The vote that spares people, clothing and bodyparts the Requirement stage; nobody gave it.
+# The vote by which people, clothing and bodyparts skip the Requirement stage; nobody cast it.
 NOBODY = 0
 
 
 class Link(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A pair of mentions that was asked, or is being asked while the first has no chain."""
+    """A pair of mentions that was asked about, or still is while the first has no chain."""
 
     mention: int
     target: int
@@ -54,7 +54,7 @@ class Link(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Chain(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Mentions that name the same set of things, and how far its boxes are."""
+    """Mentions that name the same set of things, and the progress of their boxes."""
 
     number: int
     mentions: tuple[int, ...]
@@ -64,7 +64,7 @@ class Chain(msgspec.Struct, frozen=True, omit_defaults=True):
     # Box or no box: votes of the chain's whole life, or since a reviewer sent it back.
     requirement: tuple[Vote, ...] = ()
     requirement_round: int = 1
-    # All boxes drawn or not: votes since a box was last accepted or removed.
+    # Whether all boxes are drawn: votes since a box was last accepted or removed.
     coverage: tuple[Vote, ...] = ()
     coverage_round: int = 1
     drawings: int = 0
@@ -102,7 +102,7 @@ class Box(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class BrokenChain(msgspec.Struct, frozen=True):
-    """A chain that verification took apart, kept for the case that its judges are doubted."""
+    """A chain that verification broke up, kept in case its judges are doubted."""
 
     number: int
     mentions: tuple[int, ...]
@@ -111,7 +111,7 @@ class BrokenChain(msgspec.Struct, frozen=True):
 
 
 class CaptionFlags(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who said that a caption is not about its image, whether that holds, and who settled it."""
+    """Who said that a caption is about another image, whether that holds, and who settled it."""
 
     caption: int
     votes: tuple[Vote, ...] = ()
@@ -127,7 +127,7 @@ class CutReport(msgspec.Struct, frozen=True):
 
 
 class SecondOpinion(msgspec.Struct, frozen=True):
-    """A settled decision that rested on a doubted judgment is asked once more."""
+    """A settled decision that rested on a doubted judgment and is asked about again."""
 
     question: Question
     decided: str
@@ -135,7 +135,7 @@ class SecondOpinion(msgspec.Struct, frozen=True):
 
 
 class Barred(msgspec.Struct, frozen=True):
-    """A worker whose vote in a tally was doubted: even reinstated, they have had their say."""
+    """A worker whose vote in a tally was doubted; even if reinstated, they may not vote again."""
 
     question: Question
     worker: int
@@ -154,12 +154,12 @@ class Parts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a review decision changed: enough to take it back."""
+    """The changes of a review decision, with enough detail to undo it."""
 
     fact: int
     before: Parts
     after: Parts
-    # Judgments in `before` that were doubted after the decision had put them aside.
+    # Judgments in `before` that were doubted after the decision had removed them.
     doubts: tuple[int, ...] = ()
 
 
@@ -272,7 +272,7 @@ def unplaced(state: ImageState) -> list[Mention]:
 
 
 def with_chain(state: ImageState, *chains: Chain) -> ImageState:
-    """Put these chains in the place of those with their numbers, or add them."""
+    """Replace the chains that have the same numbers, and add the others."""
     kept = {c.number: c for c in state.chains}
     kept.update((c.number, c) for c in chains)
     return msgspec.structs.replace(state, chains=tuple(kept[n] for n in sorted(kept)))
@@ -291,7 +291,7 @@ def with_box(state: ImageState, *boxes: Box) -> ImageState:
 
 
 def new_chain(state: ImageState, mentions: Iterable[int]) -> tuple[ImageState, Chain]:
-    """Start a chain. Numbers only grow: a late answer never meets another chain of its number."""
+    """Start a chain with a new number, so that a late answer never reaches a different chain."""
     chain = Chain(number=state.next_chain, mentions=tuple(sorted(mentions)))
     state = msgspec.structs.replace(state, next_chain=chain.number + 1)
     return with_chain(state, chain), chain

@@ -1,1 +1,1 @@
-"""What reviewers decide about chains, what they take back, and judgments put in doubt."""
+"""What reviewers decide about chains, what they undo, and judgments in doubt."""

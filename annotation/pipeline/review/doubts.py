@@ -1,7 +1,7 @@
-"""Doubts: what becomes of a judgment whose author was revoked.
+"""Doubts: what happens to a judgment whose author was revoked.
 
-In an open tally the vote is gone. A settled decision that rested on it is asked once more, as a
-second opinion; if that disagrees, the chain goes to review.
+In an open tally the vote is removed. A settled decision that rested on it is asked about again, as
+a second opinion; if that disagrees, the chain goes to review.
 """
 
 from typing import assert_never
@@ -62,7 +62,7 @@ from annotation.pipeline.protocol.state import (
 
 
 def doubt(state: ImageState, judgment: int, settings: Settings) -> ImageState:
-    """Take the judgment's vote out of whatever it is in."""
+    """Remove the judgment's vote wherever it counts."""
     state = withdraw_reports(state, judgment, settings)
     for link in state.links:
         if link.vote is not None and link.vote.fact == judgment:
@@ -95,13 +95,13 @@ def held_chains(state: ImageState) -> set[int]:
 
 
 def prune_second_opinions(state: ImageState) -> ImageState:
-    """Drop those whose decision no longer stands: nothing rests on it any more."""
+    """Drop second opinions on decisions that no longer stand: nothing rests on them any more."""
     kept = tuple(opinion for opinion in state.second_opinions if _stands(state, opinion))
     return replace(state, second_opinions=kept) if kept != state.second_opinions else state
 
 
 def record_second_opinion(state: ImageState, question: Question, vote: Vote) -> ImageState:
-    """Put the new vote in the place of the doubted one; disagreement goes to review."""
+    """Replace the doubted vote with the new one; disagreement goes to review."""
     opinion = next(o for o in state.second_opinions if o.question == question)
     state = replace(
         state, second_opinions=tuple(o for o in state.second_opinions if o is not opinion)
@@ -168,7 +168,7 @@ def _doubt_requirement(
         if vote.answer == BOX or requirement_tally(rest, settings) is Phase.NONVISUAL:
             return state
         return _ask_again(state, requirement_question(chain), vote, NOBOX)
-    # An accepted box has settled the matter by itself; a proposed one is about to.
+    # An accepted box has settled the matter already; a proposed one is about to.
     undecided = chain.phase in (Phase.REQUIREMENT, Phase.DRAWING)
     if undecided and not accepted_boxes(state, chain.number):
         return settle_requirement(state, chain, settings)
@@ -229,7 +229,7 @@ def _stands(state: ImageState, opinion: SecondOpinion) -> bool:
 
 def _link_stands(state: ImageState, opinion: SecondOpinion) -> bool:
     question = opinion.question
-    # Verification or a reviewer may have parted or joined the two since.
+    # Verification or a reviewer may have separated or joined the two since.
     together = chain_of(state, question.subject[0]) == chain_of(state, question.subject[1])
     asked = any(
         link_question(link) == replace(question, doubted=0) and can_be_linked(state, link)

@@ -1,8 +1,8 @@
 """The marketplace's claim that a worker has accepted an assignment, read and checked.
 
-Everything else in a frame's address can be made up. This is signed with a key that is derived from
-our access key's secret, which only the marketplace and we know. The format is described in
-docs/marketplace-api.md.
+Anyone can make up the rest of a frame's address. This claim is signed with a key derived from our
+access key's secret, which only the marketplace and we know. docs/marketplace-api.md describes the
+format.
 """
 
 import hashlib
@@ -13,8 +13,8 @@ import msgspec
 
 _CLAIM = re.compile(r"1\.(\d{1,15})\.(\d{1,15})((?:\.[A-Za-z0-9]{1,64}-[0-9a-f]{64}){1,20})")
 _PURPOSE = b"chainbox acceptance 1"
-# How far the marketplace's clock may be from ours, each being up to ten minutes off, before
-# somebody is turned away for it.
+# How far the marketplace's clock may differ from ours before somebody is turned away: each may be
+# up to ten minutes off.
 SKEW_MILLISECONDS = 20 * 60 * 1000
 
 
@@ -23,23 +23,23 @@ class BadAcceptanceError(ValueError):
 
 
 class Acceptance(msgspec.Struct, frozen=True):
-    """When an assignment was accepted and until when it is the worker's, in milliseconds.
+    """When a worker accepted an assignment and until when it is theirs, in milliseconds.
 
-    By the marketplace's clock, since 1970.
+    Times are by the marketplace's clock, since 1970.
     """
 
     accepted: int
     deadline: int
 
     def is_over(self, now: int) -> bool:
-        """Tell whether the worker's time with the assignment has surely run out."""
+        """Tell whether the worker's time for the assignment has surely run out."""
         return now > self.deadline + SKEW_MILLISECONDS
 
 
 def acceptance_read(
     text: str, *, assignment_id: str, hit_id: str, worker: str, key_id: str, secret: str
 ) -> Acceptance:
-    """Return what a claim says of this assignment, if it is signed with our key.
+    """Return what a claim says about this assignment, if it is signed with our key.
 
     Raises BadAcceptanceError. A claim has one signature for each of our access keys.
     """

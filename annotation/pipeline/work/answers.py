@@ -57,13 +57,13 @@ def says_the_same(one: Answer, other: Answer) -> bool:
 
 
 def answers_digest(answers: Mapping[int, Answer]) -> str:
-    """Return a digest of all answers of a sitting; the same answers give the same digest."""
+    """Return a digest of all answers of a sitting; equal answers give equal digests."""
     canonical = [(number, tidy(answers[number])) for number in sorted(answers)]
     return hashlib.sha256(msgspec.json.encode(canonical)).hexdigest()
 
 
 def remarks_problem(answer: Answer, shown: Shown) -> str | None:
-    """Explain why this remark does not fit what was shown; it may come before its answer."""
+    """Explain why this remark does not fit what was shown; it may come before the answer."""
     if answer.rect is not None or answer.way or answer.reasons:
         return "a box or a reason was sent without an answer"
     return _reported_problem(answer, shown)

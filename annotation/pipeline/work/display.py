@@ -25,9 +25,9 @@ class NothingToShowError(ValueError):
 
 
 class Mark(msgspec.Struct, frozen=True, array_like=True):
-    """A mention's words, tokens `start` up to but without `end` of a caption, in a colour.
+    """A mention's words, tokens `start` up to but not including `end` of a caption, in a colour.
 
-    Colours are numbers from 1; `mention` is 0 in guides, whose phrases are nobody's mentions.
+    Colours are numbers from 1; `mention` is 0 in guides, whose phrases are not mentions.
     """
 
     mention: int
@@ -43,7 +43,7 @@ class Shown(msgspec.Struct, frozen=True, omit_defaults=True):
     captions: tuple[int, ...]
     # The first mark is the phrase that the question names.
     marks: tuple[Mark, ...]
-    # Accepted boxes of the chain, in red; and the one that Quality asks about, in blue.
+    # The chain's accepted boxes, in red, and the box that Quality asks about, in blue.
     boxes: tuple[Rect, ...] = ()
     candidate: Rect | None = None
 
@@ -93,7 +93,7 @@ def _box_shown(state: ImageState, question: Question) -> Shown:
     if box is None:
         raise _nothing(question)
     chain = box.chains[0]
-    # For a second opinion the box itself may be among the accepted.
+    # For a second opinion the box itself may be among the accepted ones.
     others = [b.rect for b in accepted_boxes(state, chain) if b.number != box.number]
     return msgspec.structs.replace(
         _chain_shown(state, question, chain), boxes=tuple(others), candidate=box.rect
@@ -115,10 +115,10 @@ def _mention(state: ImageState, question: Question, number: int) -> Mention:
 
 
 def _members(state: ImageState, question: Question, number: int) -> tuple[int, ...]:
-    """Return the mentions of a chain, or of one that verification took apart.
+    """Return the mentions of a chain, or of one that verification broke up.
 
-    Of the latter only those that have a chain now: a reviewer may since have called one
-    non-visual, or sent it to be linked anew.
+    In the second case, return only mentions that have a chain now: a reviewer may since have called
+    one non-visual or sent it to be linked again.
     """
     chain = find_chain(state, number)
     if chain is not None:

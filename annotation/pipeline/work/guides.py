@@ -20,7 +20,7 @@ PHRASE = "{phrase}"
 
 
 class GuideError(ValueError):
-    """A guide cannot be used; the message has one line per problem: where it is, and what."""
+    """A guide cannot be used; the message has one line per problem: where and what it is."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))
@@ -35,7 +35,7 @@ class LessonCaption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Lesson(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A question whose answer is known, and why it is the answer."""
+    """A question whose answer is known, and the reason for the answer."""
 
     image: str
     captions: tuple[LessonCaption, ...]
@@ -43,7 +43,7 @@ class Lesson(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: str
     boxes: tuple[Rect, ...] = ()
     candidate: Rect | None = None
-    # Where the answer is to draw a box: any of these would be right.
+    # If the answer is to draw a box: any of these would be right.
     expected: tuple[Rect, ...] = ()
 
 
@@ -72,7 +72,7 @@ class ConsentGuide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A stage's guide as it is written; the default fills in whatever it leaves out."""
+    """A stage's guide as it is written; the default fills in missing parts."""
 
     title: str | None = None
     question: str | None = None
@@ -87,7 +87,7 @@ def guide_file(topic: str) -> str:
 
 
 def read_stage_guide(source: str, stage: Stage, default: StageGuide | None = None) -> StageGuide:
-    """Read a guide; `default` fills in what it leaves out. GuideError lists every problem.
+    """Read a guide; `default` fills in missing parts. GuideError lists every problem.
 
     `lesson_shown` checks whether the images, captions and phrases exist.
     """
@@ -113,15 +113,15 @@ def read_stage_guide(source: str, stage: Stage, default: StageGuide | None = Non
 
 @lru_cache(maxsize=64)
 def campaign_guide(source: str, stage: Stage) -> StageGuide:
-    """Read a campaign's own guide; the shipped one fills in what it leaves out.
+    """Read a campaign's own guide; the shipped one fills in missing parts.
 
-    Cached: every page of a worker needs it, and a long guide takes a tenth of a second to read.
+    Cached: every worker page needs it, and a long guide takes a tenth of a second to read.
     """
     return read_stage_guide(source, stage, shipped_guide(stage))
 
 
 def read_consent(source: str) -> ConsentGuide:
-    """Read a consent text; GuideError lists what is wrong with it."""
+    """Read a consent text; GuideError lists its problems."""
     file = guide_file("consent")
     try:
         consent = convert_table(read_toml(source), ConsentGuide)
@@ -245,7 +245,7 @@ def _blank(name: str, texts: Sequence[str]) -> Iterator[str]:
 def _read_lessons(
     tables: Sequence[dict[str, object]], stage: Stage, place: str, problems: list[str]
 ) -> tuple[Lesson, ...]:
-    """Return the lessons that can be read; add to `problems` what is wrong with the others."""
+    """Return the lessons that can be read; add the problems of the others to `problems`."""
     lessons = []
     for number, table in enumerate(tables, start=1):
         try:

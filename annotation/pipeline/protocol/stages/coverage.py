@@ -14,8 +14,9 @@ DRAWN = "drawn"
 def coverage_tally(votes: tuple[Vote, ...], settings: Settings) -> Phase:
     """Return where the votes since a box was last accepted or removed send the chain.
 
-    Enough "yes" that outnumber the "no": complete. More "no", the last vote among them: Drawing.
-    Else Coverage asks once more. A drawer's "none needed" is a "yes".
+    The chain is complete with enough "yes" votes that outnumber the "no" votes. It goes to Drawing
+    with more "no" votes, if the last vote is one. Otherwise Coverage asks again. A drawer's "none
+    needed" is a "yes".
     """
     no = sum(vote.answer == NO for vote in votes)
     yes = len(votes) - no
@@ -36,7 +37,7 @@ def coverage_question(chain: Chain) -> Question:
 
 
 def settle_coverage(state: ImageState, chain: Chain, settings: Settings) -> ImageState:
-    """Move the chain to where its votes on completeness send it."""
+    """Move the chain to the stage that its votes on completeness call for."""
     phase = coverage_tally(chain.coverage, settings)
     if phase is not Phase.COVERAGE:
         return with_chain(state, replace(chain, phase=phase))

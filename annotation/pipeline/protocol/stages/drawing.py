@@ -1,4 +1,4 @@
-"""Stage 4, Box Drawing: exactly one new box round one thing, or "no further box is needed"."""
+"""Stage 4, Box Drawing: exactly one new box around one thing, or "no further box is needed"."""
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from annotation.pipeline.protocol.state import (
 
 
 def drawing_question(chain: Chain) -> Question:
-    # Every drawing is a question of its own: a worker may draw for a chain more than once.
+    # Every drawing is a separate question: a worker may draw for a chain more than once.
     return Question(stage=Stage.DRAWING, subject=(chain.number,), round=chain.drawings + 1)
 
 
@@ -37,7 +37,7 @@ def record_drawing(
     """A box goes to Quality; "none needed" is a vote against a box, or for completeness."""
     chain = replace(chain, drawings=chain.drawings + 1)
     if vote.answer == BOX:
-        assert rect is not None  # the engine lets no drawing through without one
+        assert rect is not None  # the engine refuses a drawing without one
         drawn = Box(
             number=0,
             chains=(chain.number,),

@@ -1,6 +1,6 @@
-"""Stage 1, Coreference Links: mentions take turns; each is asked against the chains so far.
+"""Stage 1, Coreference Links: mentions take turns; each is compared with the chains so far.
 
-One question per chain that could hold the mention, so an image costs O(|M||C|) questions
+There is one question per chain that could hold the mention, so an image costs O(|M||C|) questions
 instead of O(|M|²).
 """
 
@@ -50,8 +50,8 @@ def open_links(state: ImageState) -> list[Link]:
 def can_be_linked(state: ImageState, link: Link) -> bool:
     """Tell whether the mention could still belong to its target's chain.
 
-    Since the pair was asked, a reviewer may have taken the target out of its chain, or the type
-    that the two shared from either.
+    Since the pair was asked, a reviewer may have moved the target out of its chain, or removed the
+    shared type from either mention.
     """
     mention, chain = find_mention(state, link.mention), chain_of(state, link.target)
     return mention is not None and chain is not None and _shares_type(state, mention, chain)
@@ -62,7 +62,7 @@ def link_question(link: Link) -> Question:
 
 
 def record_link(state: ImageState, question: Question, vote: Vote | None) -> ImageState:
-    """Note the answer to a pair; None takes it back."""
+    """Record the answer to a pair; None takes it back."""
     mention, target = question.subject
     links = tuple(
         replace(link, vote=vote)
@@ -80,7 +80,8 @@ def advance_turns(state: ImageState) -> ImageState:
         moved = False
         waiting = unplaced(state)
         for position, mention in enumerate(waiting):
-            # Mentions of unrelated types run side by side; the others wait for their elders.
+            # Mentions of unrelated types take their turns in parallel; the others wait for earlier
+            # ones.
             if any(set(elder.types).intersection(mention.types) for elder in waiting[:position]):
                 continue
             after = _take_turn(state, mention)
@@ -91,10 +92,10 @@ def advance_turns(state: ImageState) -> ImageState:
 
 
 def join_chains(state: ImageState, chains: list[Chain], mentions: tuple[int, ...]) -> ImageState:
-    """Make one chain of several and of further mentions; the first keeps its number.
+    """Merge several chains and further mentions into one; the first chain keeps its number.
 
-    If one of them is in review, all are now. A box that waits for Quality goes: it was drawn for
-    a chain of fewer mentions.
+    If one of them is in review, the result is too. A box that waits for Quality is dropped: it was
+    drawn for a chain of fewer mentions.
     """
     first = chains[0]
     gone = {c.number for c in chains[1:]}
@@ -117,7 +118,7 @@ def join_chains(state: ImageState, chains: list[Chain], mentions: tuple[int, ...
 
 
 def _take_turn(state: ImageState, mention: Mention) -> ImageState:
-    """Ask what is still to be asked about the mention, or end its turn."""
+    """Ask the remaining questions about the mention, or end its turn."""
     asked = [
         link
         for link in state.links
@@ -126,8 +127,8 @@ def _take_turn(state: ImageState, mention: Mention) -> ImageState:
     if any(link.vote is None for link in asked):
         return state
     covered = {link.target for link in asked}
-    # The pairs are fixed once, whatever mentions of other types do to these chains meanwhile;
-    # only a reviewer can add a chain while a turn is open.
+    # The pairs are fixed once, even if mentions of other types change these chains meanwhile. Only
+    # a reviewer can add a chain while a turn is open.
     links = tuple(
         Link(
             mention=mention.number,
@@ -143,7 +144,7 @@ def _take_turn(state: ImageState, mention: Mention) -> ImageState:
 
 
 def _place(state: ImageState, mention: Mention, asked: list[Link]) -> ImageState:
-    """End the mention's turn: "yes" joins it to a chain, "no" to all starts a new one."""
+    """End the mention's turn: "yes" adds it to a chain, only "no" starts a new one."""
     chosen: dict[int, Chain] = {}
     for link in asked:
         chain = chain_of(state, link.target)
@@ -167,7 +168,7 @@ def _place(state: ImageState, mention: Mention, asked: list[Link]) -> ImageState
 
 
 def unlink(state: ImageState, mentions: tuple[int, ...]) -> ImageState:
-    """Forget what was asked about these mentions, so that they take a new turn."""
+    """Forget the questions asked about these mentions, so that they take a new turn."""
     kept = tuple(link for link in state.links if link.mention not in mentions)
     return replace(state, links=kept, link_round=state.link_round + 1)
 

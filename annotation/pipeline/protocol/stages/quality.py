@@ -1,4 +1,4 @@
-"""Stage 5, Box Quality: is the blue box good, beside the red ones that are there already?"""
+"""Stage 5, Box Quality: is the blue box good, given the red ones that are already there?"""
 
 from msgspec.structs import replace
 
@@ -25,7 +25,7 @@ def quality_question(box: Box) -> Question:
 def record_quality(
     state: ImageState, chain: Chain, box: Box, vote: Vote, settings: Settings
 ) -> ImageState:
-    """Good is accepted and goes on to Coverage; bad is discarded and goes back to Drawing."""
+    """A good box is accepted and leads to Coverage; a bad one is discarded and leads to Drawing."""
     if vote.answer == GOOD:
         state = with_box(state, replace(box, status=BoxStatus.ACCEPTED, quality=vote))
         chain = replace(restart_coverage(chain), entries=0, bad_boxes=0)

@@ -23,9 +23,9 @@ STANDING_VOTE = Vote(fact=0, worker=NOBODY, answer=BOX)
 def requirement_tally(votes: tuple[Vote, ...], settings: Settings) -> Phase:
     """Return where the votes of a chain's whole life send it.
 
-    Enough votes against a box that outnumber the others: non-visual. More for a box, the last
-    vote among them: Drawing. Else Requirement asks once more. A drawer's "none needed" is a vote
-    against; drawing a box is no vote.
+    The chain is non-visual with enough votes against a box that outnumber the others. It goes to
+    Drawing with more votes for a box, if the last vote is one. Otherwise Requirement asks again. A
+    drawer's "none needed" is a vote against; drawing a box is not a vote.
     """
     box = sum(vote.answer == BOX for vote in votes)
     nobox = len(votes) - box
@@ -51,7 +51,7 @@ def requirement_question(chain: Chain) -> Question:
 
 
 def begin_boxes(state: ImageState, chain: Chain, settings: Settings) -> ImageState:
-    """Let a chain that has all its mentions into the box stages."""
+    """Let a chain that has all its mentions enter the box stages."""
     if any(report.mention in chain.mentions for report in state.cut_reports):
         return to_review(state, chain, CUT_WRONGLY)
     if accepted_boxes(state, chain.number):
@@ -63,10 +63,10 @@ def begin_boxes(state: ImageState, chain: Chain, settings: Settings) -> ImageSta
 
 
 def with_requirement_votes(chain: Chain, votes: tuple[Vote, ...]) -> Chain:
-    """Return the chain with these votes, and, if it is non-visual, with the flags they give it.
+    """Return the chain with these votes and, if it is non-visual, with the resulting flags.
 
-    Without any vote the flags stay: they are a reviewer's word or an import's, or all votes were
-    doubted and second opinions on them are still to come.
+    Without any vote the flags stay. Then they come from a reviewer or an import, or all votes were
+    doubted and the second opinions are still to come.
     """
     chain = replace(chain, requirement=votes)
     if chain.phase is not Phase.NONVISUAL or not votes:
@@ -76,7 +76,7 @@ def with_requirement_votes(chain: Chain, votes: tuple[Vote, ...]) -> Chain:
 
 
 def settle_requirement(state: ImageState, chain: Chain, settings: Settings) -> ImageState:
-    """Move the chain to where its votes on box or no box send it."""
+    """Move the chain to the stage that its votes on box or no box call for."""
     phase = requirement_tally(chain.requirement, settings)
     if phase is Phase.NONVISUAL:
         chain = replace(chain, phase=phase)

@@ -1,4 +1,4 @@
-"""Stage 2, Chain Verification: a false link is harmful, a missed one is repaired by merging."""
+"""Stage 2, Chain Verification: a false link does harm; merging repairs a missed one."""
 
 from enum import Enum
 
@@ -31,9 +31,9 @@ class Verdict(Enum):
 
 
 def verdict(votes: tuple[Vote, ...], heads: int) -> Verdict:
-    """Return what the votes on a chain with that many distinct head nouns come to.
+    """Return the result of the votes on a chain with this many distinct head nouns.
 
-    True keeps the chain. False breaks it by head noun; where there is only one head, a second
+    True keeps the chain. False breaks it by head noun. If there is only one head noun, a second
     worker is asked, and a second False leaves single mentions.
     """
     answers = [vote.answer for vote in votes]
@@ -47,7 +47,7 @@ def verdict(votes: tuple[Vote, ...], heads: int) -> Verdict:
 
 
 def by_head(state: ImageState, mentions: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Group mentions by their head noun, in order of the first of each."""
+    """Group mentions by their head noun, in order of each group's first mention."""
     groups: dict[str, list[int]] = {}
     for mention in mentions_of(state, mentions):
         groups.setdefault(head_word(mention, state.captions), []).append(mention.number)
@@ -85,7 +85,7 @@ def chain_verdict(state: ImageState, chain: Chain) -> Verdict:
 def break_chain(
     state: ImageState, chain: Chain, groups: list[tuple[int, ...]]
 ) -> tuple[ImageState, list[Chain]]:
-    """Put a chain of its own in the place of each group; the broken chain's boxes go."""
+    """Replace the broken chain with one chain per group; the broken chain's boxes go."""
     boxes = [
         replace(
             box,
