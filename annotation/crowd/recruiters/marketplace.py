@@ -20,7 +20,7 @@ from annotation.crowd.recruiters.recruiter import Invitation, Link, RecruitingEr
 _PREFIX = "ChainboxMarketplaceV1"
 _SERVICE = "mturk-requester"
 _TIMEOUT_SECONDS = 30
-# As much of a note as the marketplace keeps.
+# The marketplace keeps this much of a note.
 _LONGEST_NOTE = 100
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class MarketplaceRecruiter:
         self._signer = SigV4Auth(Credentials(key_id, secret), _SERVICE, region)
 
     def links(self, campaign: models.Campaign) -> Sequence[Link]:
-        """Return the open sign-up link, if anybody may sign up."""
+        """Return the open sign-up link, if sign-up is open to everybody."""
         found = self._call("GetSignUpLink", {}, _SignUp)
         if not found.is_open:
             return ()
@@ -81,7 +81,7 @@ class MarketplaceRecruiter:
         )
 
     def invitations(self) -> Sequence[Invitation]:
-        """Return all invitations made with our key, the newest first."""
+        """Return all invitations made with our key, newest first."""
         found: list[Invitation] = []
         token: dict[str, str] = {}
         while True:
