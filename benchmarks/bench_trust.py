@@ -156,7 +156,7 @@ def delay(stage: Stage, good_checks: int) -> str:
 
 
 def doubts(stage: Stage, since: DoubtSince) -> str:
-    """Return the doubted share for a worker who starts to answer at random after 100 checks.
+    """Return what is doubted if a worker starts to answer at random after 100 checks.
 
     For Drawing every box is a check. Gold questions come after a fixed number of judgments.
     """

@@ -1,4 +1,4 @@
-"""What the benchmarks share: the public data, and running a command with its time and memory."""
+"""Shared by the benchmarks: the public data, and running a command with its time and memory."""
 
 import os
 import resource

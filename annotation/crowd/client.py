@@ -40,7 +40,7 @@ class HitShown(msgspec.Struct, frozen=True):
 
 
 class AssignmentShown(msgspec.Struct, frozen=True):
-    """A submitted assignment as the marketplace shows it; the status in its own words."""
+    """A submitted assignment as the marketplace shows it, with the marketplace's status."""
 
     assignment_id: str
     worker: str
@@ -88,7 +88,7 @@ class MTurk:
     # HITs
 
     def hit_type_create(self, params: Mapping[str, Any]) -> str:
-        """Return the id of the HIT type with these properties; the same ones have the same id."""
+        """Return the id of the HIT type with these properties; equal ones share an id."""
         return str(self._call(self.boto.create_hit_type, **params)["HITTypeId"])
 
     def notifications_set(

@@ -70,7 +70,7 @@ class MarketplaceRecruiter:
         return (Link(url=found.sign_up_url),)
 
     def invite(self, campaign: models.Campaign, *, places: int, days: int, note: str) -> Link:
-        """Make an invitation, with a note that names the campaign; its link is shown this once."""
+        """Make an invitation whose note names the campaign; its link is shown only this once."""
         noted = f"{campaign.name}: {note}" if note else campaign.name
         asked = {"Places": places, "Days": days, "Note": noted[:_LONGEST_NOTE]}
         made = self._call("CreateInvitation", asked, _Created)
