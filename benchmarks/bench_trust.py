@@ -90,8 +90,8 @@ def answers(seed: str, count: int, *stretches: tuple[float, int]) -> Right:
 def checks_until_lost(stage: Stage, right: Right) -> NDArray[numpy.int_]:
     """Return for each row the number of the check that ends trust, or 0 if none does.
 
-    The result is the same as following every check, which some rows are tested for, but faster: the
-    rule depends only on the numbers of right checks and of all checks in the window.
+    This gives the same result as following every check, as some rows prove, but faster: the rule
+    depends only on the numbers of right checks and of all checks in the window.
     """
     crowd, minimum = SETTINGS.crowd, SETTINGS.minimum_performance[stage]
     window = crowd.trust_window

@@ -289,7 +289,7 @@ def test_a_marketplace_that_is_down_is_left_alone(
 
 
 def test_every_page_is_read(zoo: models.Campaign, mturk_client: MTurk, server: InProcess) -> None:
-    """A test has many places; what is known already costs no second confirmation."""
+    """A test has many assignments; known ones cost no second confirmation."""
     hit = hit_queue(zoo, places=120)
     send(mturk_client)
     hit.refresh_from_db()

@@ -58,7 +58,7 @@ def address(campaign: models.Campaign, stage: str = "links", rest: str = "") -> 
 
 
 def page_of(response: Any) -> dict[str, Any]:
-    """Return the JSON that the page brings along; it must be what the contract says."""
+    """Return the JSON in the page; it must follow the contract."""
     found = re.search(
         r'<script id="page" type="application/json">(.*?)</script>', response.content.decode(), re.S
     )
