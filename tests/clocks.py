@@ -11,6 +11,6 @@ SLOW, FAST = -600, 600
 
 @contextmanager
 def machine(clock: int, later: float = 0) -> Iterator[None]:
-    """Act as a machine whose clock is wrong by some seconds, that much later from now."""
+    """Act, `later` seconds from now, as a machine whose clock is wrong by `clock` seconds."""
     with time_machine.travel(time.time() + clock + later, tick=True):
         yield

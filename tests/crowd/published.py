@@ -140,7 +140,7 @@ def done_by(worker: market.Worker, hit: models.Hit) -> market.Assignment:
 
 
 def confirmed(worker: market.Worker, hit: models.Hit) -> models.Assignment:
-    """Record a worker's submission on our side as a confirmation would."""
+    """Record a worker's submission on our side, as a confirmation would."""
     submitted = done_by(worker, hit)
     return models.Assignment.objects.create(
         hit=hit,

@@ -44,7 +44,7 @@ def _marketplaces(settings: Settings) -> None:
 
 
 def query(**changes: str) -> dict[str, str]:
-    """Return what the marketplace appends to the address, its proof of acceptance included."""
+    """Return the query that the marketplace appends to the address, with its proof."""
     return with_acceptance(QUERY | changes)
 
 
