@@ -34,7 +34,7 @@ CCA(n_components=int(sys.argv[3])).fit(x, y)
 
 
 class Taken(NamedTuple):
-    """Seconds by the clock, and of processor time, which depends less on other programs."""
+    """Wall-clock seconds, and processor time, which depends less on other programs."""
 
     clock: float
     processor: float

@@ -52,7 +52,7 @@ WAYS: tuple[Way, ...] = (a_batch_a_core, all_cores_on_each)
 
 
 class Spent(NamedTuple):
-    """Seconds by the clock, and of all cores together."""
+    """Wall-clock seconds, and processor seconds of all cores together."""
 
     wall: float
     cpu: float

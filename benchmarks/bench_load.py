@@ -1,7 +1,7 @@
-"""The production form under load, on PostgreSQL and Redis, against a bare Django view.
+"""The production site under load, on PostgreSQL and Redis, against a bare Django view.
 
-Both are behind the same server with the same processes and threads, and are asked in turn, so that
-whatever else the machine does hits both: the ratio is the figure. Locust does the asking.
+Both run behind the same server with the same processes and threads. Locust sends requests to them
+in turn, so that other load on the machine affects both: the ratio is the result.
 """
 
 import contextlib
@@ -40,14 +40,14 @@ class Figure(msgspec.Struct):
 
 
 class Figures(msgspec.Struct):
-    """What one run of Locust says."""
+    """The results of one Locust run."""
 
     figures: list[Figure]
     errors: list[str]
 
 
 class Round(NamedTuple):
-    """What one run measured, and how much the server's processes computed meanwhile."""
+    """The measurements of one run, and the processor time of the server's processes meanwhile."""
 
     figures: Figures
     cpu_seconds: float
@@ -62,7 +62,7 @@ class Round(NamedTuple):
 
     @property
     def cpu_milliseconds(self) -> float:
-        """Computing time of the server a request, which others on the machine do not change."""
+        """The server's processor time per request, which other programs do not change."""
         return 1000 * self.cpu_seconds / max(1, self.total.requests)
 
 
@@ -131,7 +131,7 @@ def serving(module: str, port: int, path: str, values: dict[str, str]) -> Iterat
 
 
 def ask(name: str, server: psutil.Process, values: dict[str, str]) -> Round:
-    """Let Locust's users ask for some seconds."""
+    """Let Locust's users send requests for some seconds."""
     before = cpu_seconds(server)
     done = subprocess.run(
         [
@@ -148,7 +148,7 @@ def ask(name: str, server: psutil.Process, values: dict[str, str]) -> Round:
     if done.returncode:
         sys.exit(f"Locust ended with status {done.returncode}:\n{done.stderr}")
     figures = msgspec.json.decode(Path(values["LOAD_FIGURES"]).read_bytes(), type=Figures)
-    # Some milliseconds, until what was under way is done.
+    # Some milliseconds, until the requests under way are done.
     time.sleep(0.5)
     return Round(figures, cpu_seconds(server) - before)
 

@@ -22,8 +22,8 @@ KEY_ID, SECRET = "AKBENCHMARKS", "a secret of the benchmarks"
 LIMIT_KILOBYTES = 60
 TIMES, QUESTIONS = 6, 5
 SCRIPT = ROOT / "frontend" / "dist" / "hits" / "task.js"
-# By the page's own clock, which starts with its navigation: the photo is there, an answer may be
-# given.
+# By the page's own clock, which starts with its navigation: the photo is shown and the worker can
+# answer.
 USABLE = """() => new Promise((done) => {
   const look = () => document.querySelector(".photo-picture.shown")
     && document.querySelector(".answer:not(:disabled)")
@@ -44,7 +44,8 @@ def main() -> None:
         os.environ |= {"CHAINBOX_CROWD_KEY_ID": KEY_ID, "CHAINBOX_CROWD_SECRET": SECRET}
         os.environ.pop("DATABASE_URL", None)
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-        # Playwright waits in an event loop of this thread, which Django takes for async code.
+        # Playwright waits in an event loop of this thread, so Django mistakes our code for async
+        # code.
         os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
         import django
 
@@ -86,7 +87,7 @@ def measure(port: int, campaign_id: int) -> None:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
         taken = []
         for number in range(TIMES):
-            # A new context: nothing is in its cache.
+            # A new context has an empty cache.
             page = browser.new_context().new_page()
             page.goto(address(port, campaign_id, number))
             taken.append(page.evaluate(USABLE) / 1000)
@@ -113,7 +114,7 @@ def address(port: int, campaign_id: int, number: int) -> str:
 
 
 def prepare() -> int:
-    """Import the demo, and let every worker have agreed to the study: not what is measured."""
+    """Import the demo, and record every worker's consent, which is not part of the measurement."""
     from django.core.management import call_command
 
     from annotation.actions.work.sittings import consent_give

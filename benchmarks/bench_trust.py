@@ -1,4 +1,4 @@
-"""The rule of trust, simulated: whom it wrongs, and how soon it finds those who answer at random.
+"""The rule of trust, simulated: whom it wrongs, and how soon it finds random answerers.
 
 Seeded, so that docs/trust.md can give its numbers.
 """
@@ -20,8 +20,8 @@ IN_PROBATION = 2_000
 DOUBTED = 300
 CHECKS = 1_000
 SOON = 200
-# How often answers at random are right: one of two, one of three; and a box anywhere passes
-# Quality as often as its judges err.
+# How often random answers are right: one in two, or one in three. A random box passes Quality as
+# often as its judges err.
 RANDOM = dict.fromkeys(Stage, 0.5) | {
     Stage.REQUIREMENT: 1 / 3,
     Stage.DRAWING: 1 - QUALITY[Stage.QUALITY],
@@ -77,8 +77,9 @@ def main() -> None:
 
 
 def answers(seed: str, count: int, *stretches: tuple[float, int]) -> Right:
-    """Return a row of answers for each of so many workers: right with an accuracy, so many
-    times; then the next stretch.
+    """Return `count` rows of answers, one row per worker.
+
+    Each stretch gives the probability of a right answer and the number of answers.
     """
     random = numpy.random.default_rng(list(seed.encode()))
     return numpy.concatenate(
@@ -89,8 +90,8 @@ def answers(seed: str, count: int, *stretches: tuple[float, int]) -> Right:
 def checks_until_lost(stage: Stage, right: Right) -> NDArray[numpy.int_]:
     """Return for each row the number of the check that ends trust, or 0 if none does.
 
-    The same as following every check, which is done for some rows to prove it, but faster: the
-    rule looks at nothing but the numbers of right and of all checks in the window.
+    This gives the same result as following every check, as some rows prove, but faster: the rule
+    depends only on the numbers of right checks and of all checks in the window.
     """
     crowd, minimum = SETTINGS.crowd, SETTINGS.minimum_performance[stage]
     window = crowd.trust_window
@@ -98,7 +99,7 @@ def checks_until_lost(stage: Stage, right: Right) -> NDArray[numpy.int_]:
     lost = numpy.zeros(wrong.shape, dtype=bool)
 
     def ends(checks: int, limit: float) -> NDArray[numpy.bool_]:
-        """Tell for every number of wrong answers among so many whether it is too high."""
+        """Tell for each number of wrong answers among `checks` whether it is too high."""
         return numpy.array(
             [is_hopeless(checks - w, checks, minimum, limit) for w in range(checks + 1)]
         )
@@ -147,7 +148,7 @@ def probation_shares(stage: Stage, accuracy: float) -> tuple[float, float]:
 
 
 def delay(stage: Stage, good_checks: int) -> str:
-    """Return how many answers at random it takes after that many of an average worker's."""
+    """Return how many random answers it takes after `good_checks` answers of an average worker."""
     stretches = ((QUALITY[stage], good_checks), (RANDOM[stage], CHECKS))
     ends = checks_until_lost(stage, answers(f"delay/{stage}", WORKERS, *stretches)) - good_checks
     median, most = numpy.quantile(ends[ends > 0], (0.5, 0.9))
@@ -155,10 +156,9 @@ def delay(stage: Stage, good_checks: int) -> str:
 
 
 def doubts(stage: Stage, since: DoubtSince) -> str:
-    """Return what is doubted of a worker who turns to answers at random after 100 checks.
+    """Return what is doubted if a worker starts to answer at random after 100 checks.
 
-    For Drawing every box is a check. Of gold questions there is one after every so many
-    judgments.
+    For Drawing every box is a check. Gold questions come after a fixed number of judgments.
     """
     crowd: CrowdSettings = replace(SETTINGS.crowd, doubt_since=since)
     between = 0 if stage is Stage.DRAWING else round(1 / crowd.check_share) - 1

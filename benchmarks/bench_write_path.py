@@ -34,7 +34,7 @@ def run() -> None:
     crowd = Crowd(workers_simulated(count=30), TYPICAL, 1)
 
     def work(campaign: Campaign, number: int) -> int:
-        """Work one image to its end, a judgment at a time; return how many there were."""
+        """Work on one image until it is finished, one judgment at a time; return their number."""
         image = image_of(campaign, number)
         key, state = answer_key(image), image.stored_state.state
         judgments = 0

@@ -1,4 +1,4 @@
-"""What Django itself gives on this machine: a view with one query, behind the site's own server."""
+"""Django's own speed on this machine: a view with one query, behind the site's own server."""
 
 import os
 from collections.abc import Callable
@@ -23,7 +23,7 @@ urlpatterns = [path("bare", view)]
 
 
 class BareServer(Server):
-    """The server with the same limits, processes and threads, and nothing of the site."""
+    """The server with the same limits, processes and threads, but without the site."""
 
     def load(self) -> Callable[..., Any]:
         """Return Django without applications and middleware."""

@@ -1,7 +1,7 @@
-"""What Locust's users do: sittings from acceptance to submission, and looks at the dashboard.
+"""The behaviour of Locust's users: whole sittings, and visits to the dashboard.
 
-Task pages are opened at the address that the marketplace's own page gives, as browsers do. Each
-begins the next request when the last is answered, without a pause.
+A sitting lasts from acceptance to submission. Its task page is opened at the address that the
+marketplace's page gives, as browsers do. Users send each request as soon as the last is answered.
 """
 
 import os
@@ -20,20 +20,20 @@ from locust import User, constant, tag, task
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
-# After the setup: what is read of the marketplace's pages knows stages and kinds of sittings.
+# After the setup: the code that reads the marketplace's pages needs stages and kinds of sittings.
 from annotation.pipeline.protocol.questions import NO  # noqa: E402
 from annotation.simulation.http.browser import Browser, Reply, UnreachableError  # noqa: E402
 from annotation.simulation.http.site import WorkerSite  # noqa: E402
 from annotation.simulation.http.task import Given, RefusedError, TaskPage  # noqa: E402
 from benchmarks.load_site import LoadPlan  # noqa: E402
 
-# Locust states no types for what it calls.
+# Locust gives no types for the functions that it calls.
 events: Any = locust.events
 PLAN = msgspec.json.decode(Path(os.environ["LOAD_PLAN"]).read_bytes(), type=LoadPlan)
 
 
 class Measured(Browser):
-    """A browser that tells Locust of every request, under a name for its kind."""
+    """A browser that reports every request to Locust, under a name for its kind."""
 
     def __init__(self, session: str) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Measured(Browser):
 
 
 def kind_of(url: str) -> str:
-    """Name a kind of request: its path without what differs from one to the next.
+    """Name a kind of request: its path without the parts that vary.
 
     >>> kind_of("http://localhost/hits/3/links/?hitId=A"), kind_of("http://a/hits/api/open")
     ('/hits/…/links', '/hits/api/open')
@@ -88,10 +88,10 @@ class Worker(User):
     weight = 7
 
     def on_start(self) -> None:
-        """Come with a browser in which one is signed in."""
+        """Start with a browser that is signed in."""
         self.browser = Measured(next(_sessions))
         self.site = WorkerSite(PLAN.url, self.browser)
-        # The token that the site's forms want is on every page of it.
+        # Every page of the site has the token that its forms need.
         self.site.groups()
 
     @tag("site")
@@ -129,36 +129,36 @@ class Researcher(User):
     weight = 1
 
     def on_start(self) -> None:
-        """Come with a browser in which one is signed in."""
+        """Start with a browser that is signed in."""
         self.browser = Measured(PLAN.researcher)
 
     @tag("site")
     @task
     def look(self) -> None:
-        """Look at the campaigns, at one of them, at its crowd and at an image."""
+        """View the campaigns, one of them, its crowd and an image."""
         campaign = f"{PLAN.url}/campaigns/{PLAN.campaign}/"
         for address in (PLAN.url, campaign, f"{campaign}crowd/", f"{campaign}images/image-7/"):
             self.browser.get(address)
 
 
 class Bare(User):
-    """Asks for the bare view."""
+    """Requests the bare view."""
 
     wait_time = constant(0)
 
     def on_start(self) -> None:
-        """Come without anything."""
+        """Start without any setup."""
         self.browser = Measured("")
 
     @tag("bare")
     @task
     def ask(self) -> None:
-        """Ask."""
+        """Send one request."""
         self.browser.get(f"{PLAN.bare_url}/bare")
 
 
 def write_figures(environment: Any, **_: Any) -> None:
-    """Write what was measured to the file that the benchmark reads."""
+    """Write the measurements to the file that the benchmark reads."""
     entries = [environment.stats.total, *environment.stats.entries.values()]
     figures = [
         {

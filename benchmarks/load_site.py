@@ -1,4 +1,4 @@
-"""The site of the load test: a campaign, HITs on its own marketplace, workers who are signed in."""
+"""The site of the load test: a campaign, HITs on its own marketplace, and signed-in workers."""
 
 import os
 import sys
@@ -7,13 +7,13 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-# So many questions a sitting; how many there are in all bounds how long a run can be.
+# The number of questions per sitting; the total number limits how long a run can be.
 QUESTIONS, OPEN_QUESTIONS = 5, 9000
 HITS = 300
 
 
 class LoadPlan(msgspec.Struct, frozen=True):
-    """What the clients need: where the site is, and the cookies of who is signed in."""
+    """What the clients need: the site's address, and the cookies of signed-in users."""
 
     url: str
     bare_url: str
@@ -21,7 +21,8 @@ class LoadPlan(msgspec.Struct, frozen=True):
     campaign: int
     workers: tuple[str, ...]
     researcher: str
-    # The requester's access key, with which the site reads the marketplace's claims of acceptance.
+    # The requester's access key, with which the site verifies the marketplace's claims of
+    # acceptance.
     key_id: str
     secret: str
 
@@ -48,7 +49,7 @@ def prepare(url: str, bare_url: str, users: int) -> LoadPlan:
     campaign_settings_change(
         campaign=campaign,
         questions_per_hit={stage.value: QUESTIONS for stage in Stage},
-        # Checks would tell the clients, who all say no, from people; that is another benchmark.
+        # The clients all answer no, so checks would expose them; that is another benchmark.
         crowd=CrowdSettings(check_share=0.0),
     )
     tasks = url.replace("127.0.0.1", "localhost")
@@ -76,7 +77,7 @@ def prepare(url: str, bare_url: str, users: int) -> LoadPlan:
 
 
 def _session(user: object) -> str:
-    """Sign somebody in without their password, whose check takes as long as it should."""
+    """Sign somebody in without a password, because checking one is slow on purpose."""
     from django.conf import settings
     from django.test import Client
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: the public data, and running a command with its time and memory."""
+"""Shared by the benchmarks: the public data, and running a command with its time and memory."""
 
 import os
 import resource
@@ -21,7 +21,7 @@ class Measured(NamedTuple):
 
 
 def public_dataset(folder: Path) -> Path:
-    """Unpack the public dataset into `folder`; ends the benchmark if it is not there."""
+    """Unpack the public dataset into `folder`; end the benchmark if the dataset is missing."""
     data = Path(os.environ.get("CHAINBOX_DATA") or ROOT.parent / "shared" / "data")
     if not (data / TARBALL).is_file():
         print(f"skipped: there is no {TARBALL} in {data} (name its folder in CHAINBOX_DATA)")

@@ -1,1 +1,1 @@
-"""What the applications share: code that belongs to none of them."""
+"""Code that the applications share and that belongs to none of them."""

@@ -1,4 +1,4 @@
-"""The cache in Redis: JSON, not pickle, and an empty cache while Redis is away."""
+"""The cache in Redis: it stores JSON, not pickle, and is empty while Redis is away."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ def cached(key: str, kind: type[T], make: Callable[[], T], *, seconds: int) -> T
     """Return the cached value of `key`, or make it and keep it for that long.
 
     It is stored as JSON and checked against its type when read. A value that somebody else or an
-    older version wrote there is made again.
+    older version wrote there is replaced.
     """
     found = cache.get(key)
     if isinstance(found, str):
@@ -33,7 +33,7 @@ class JSONSerializer:
     """Values as JSON: reading them never runs code, no matter who wrote them."""
 
     def dumps(self, obj: Any) -> bytes:
-        """Return the value as text; whole numbers as Redis itself counts them."""
+        """Return the value as text; integers in the form in which Redis itself counts."""
         return msgspec.json.encode(obj)
 
     def loads(self, data: Any) -> Any:
@@ -101,7 +101,7 @@ class TolerantRedisCache(RedisCache):
 
 
 def _tried(otherwise: T, ask: Callable[..., T], *given: Any) -> T:
-    """Return what Redis says, or `otherwise` while it is away."""
+    """Return Redis's answer, or `otherwise` while Redis is away."""
     if outage.is_fresh:
         return otherwise
     try:

@@ -1,8 +1,8 @@
-"""Clocks: the database's, which all processes share, and how far those of machines may be apart.
+"""Clocks: the database's, which all processes share, and how far machines' clocks may differ.
 
-Leases, deadlines and payments go by the database's clock. What is signed or sent goes by the clock
-of the machine that does it, and another machine reads it: it must not end early because one clock
-is ten minutes slow and the other ten minutes fast.
+Leases, deadlines and payments use the database's clock. Signatures and messages carry the time of
+the machine that made them, and another machine reads it. They must not expire early because one
+clock is ten minutes slow and the other ten minutes fast.
 """
 
 from datetime import UTC, datetime
@@ -18,8 +18,8 @@ def database_now() -> datetime:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')")
             now = datetime.fromisoformat(cursor.fetchone()[0])
-            # SQLite compares times as text, and a whole second is written without its fraction:
-            # it would be earlier than the same time written by the database itself.
+            # SQLite compares times as text and writes a whole second without its fraction. Such a
+            # time would be earlier than the same time written by the database itself.
             return now.replace(microsecond=now.microsecond or 1, tzinfo=UTC)
         cursor.execute("SELECT clock_timestamp()")
         now = cursor.fetchone()[0]

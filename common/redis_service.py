@@ -1,7 +1,7 @@
-"""Whether Redis answers, found out in bounded time and remembered for a moment.
+"""Whether Redis answers, determined in bounded time and remembered for a moment.
 
 Redis is the broker and the cache. The database holds the truth, so the site works without Redis,
-only slower; what must not happen is that every request waits for it in turn.
+only slower. But requests must not each wait for Redis in turn.
 """
 
 import logging
@@ -22,13 +22,13 @@ log = logging.getLogger(__name__)
 
 # For each step of talking to Redis: it is near, and answers within milliseconds or not at all.
 ANSWER_SECONDS = 1.0
-# Once it has not answered, nobody in this process asks again for so long.
+# After it failed to answer, nobody in this process asks again for this long.
 PAUSE_SECONDS = 5.0
 REDIS_ERRORS = (RedisError, OSError)
 
 
 class RedisState(StrEnum):
-    """What the health check says of it."""
+    """The state of Redis that the health check reports."""
 
     OK = "ok"
     AWAY = "away"
@@ -36,7 +36,7 @@ class RedisState(StrEnum):
 
 
 class Outage:
-    """What this process knows of Redis being away."""
+    """What this process knows about an outage of Redis."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -44,12 +44,12 @@ class Outage:
 
     @property
     def is_fresh(self) -> bool:
-        """Tell whether Redis did not answer a moment ago: then it is not asked again yet."""
+        """Tell whether Redis failed to answer a moment ago, so that it is not asked again yet."""
         asked_at = self._asked_at
         return asked_at is not None and time.monotonic() - asked_at < PAUSE_SECONDS
 
     def note(self, error: Exception) -> None:
-        """Remember that it did not answer; the log says so once an outage."""
+        """Remember that it did not answer; log this once per outage."""
         with self._lock:
             is_new, self._asked_at = self._asked_at is None, time.monotonic()
         if is_new:
@@ -67,7 +67,7 @@ outage = Outage()
 
 
 def connection_options() -> dict[str, Any]:
-    """Return how to connect without waiting for long: no second tries, short time-outs."""
+    """Return connection options that avoid long waits: no retries, short time-outs."""
     return {
         "socket_connect_timeout": ANSWER_SECONDS,
         "socket_timeout": ANSWER_SECONDS,
@@ -76,7 +76,7 @@ def connection_options() -> dict[str, Any]:
 
 
 def redis_state() -> RedisState:
-    """Ask Redis whether it is there, unless it was away a moment ago."""
+    """Ask Redis whether it is up, unless it was away a moment ago."""
     if not settings.REDIS_URL:
         return RedisState.UNUSED
     if outage.is_fresh:
@@ -96,7 +96,7 @@ def redis_is_away() -> bool:
 
 
 def redis_notice(request: HttpRequest) -> dict[str, Any]:
-    """Let templates ask; only those that do make anybody ask Redis."""
+    """Let templates ask; Redis is asked only for templates that do."""
     return {"redis_is_away": redis_is_away}
 
 

@@ -14,7 +14,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
 class PlainTask(Task[Any, Any]):
-    """A task that tells of a full disk in words. What it left undone the next run does."""
+    """A task that reports a full disk in words. The next run does the work left undone."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:

@@ -1,9 +1,9 @@
 """Connections of the web server: requests and replies are buffered, and late ones are closed.
 
-Waitress reads a whole request before a thread takes it up, and keeps a reply until the client has
-taken it. So a slow client costs a file handle and some memory, but no thread. What Waitress lacks
-is added here: a time by which a request must have arrived and a reply must have been taken (its own
-time-out starts anew with every byte), and no body in the reply to HEAD.
+Waitress reads a whole request before a thread handles it, and keeps a reply until the client has
+read it. So a slow client costs a file handle and some memory, but no thread. This module adds what
+Waitress lacks: a deadline for a request to arrive and for a reply to be read (its own time-out
+restarts with every byte), and no body in the reply to HEAD.
 """
 
 import logging
@@ -36,7 +36,7 @@ class Parser(HTTPRequestParser):
     """Refuses a request whose end a proxy in front of us might see elsewhere."""
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read the headers; a body's length may be stated in one way only."""
+        """Read the headers; they may state a body's length in one way only."""
         super().parse_header(header_plus)
         names = [line.partition(b":")[0].strip().lower() for line in header_plus.split(b"\r\n")[1:]]
         coded = names.count(b"transfer-encoding")
@@ -75,12 +75,12 @@ class Channel(HTTPChannel):
     task_class = Task
 
     def __init__(self, *given: Any, **named: Any) -> None:
-        # Before the parent's, which makes the connection known to the loop.
+        # Before the parent's, which registers the connection with the loop.
         self.request_began = self.reply_began = self.written = 0.0
         super().__init__(*given, **named)
 
     def received(self, data: bytes) -> bool:
-        """Take in some bytes; a request counts from its first."""
+        """Take in some bytes; a request's time starts with its first byte."""
         before = self.request
         taken: bool = super().received(data)
         if self.request is not before:
@@ -88,7 +88,7 @@ class Channel(HTTPChannel):
         return taken
 
     def service(self) -> None:
-        """Answer one request; the reply counts from here on."""
+        """Answer one request; the reply's time starts here."""
         self.reply_began = time.time()
         super().service()
 
@@ -106,14 +106,14 @@ class Channel(HTTPChannel):
                 now - taken > limits.idle_seconds or now - self.reply_began > limits.reply_seconds
             )
         if self.requests:
-            return False  # It waits for us.
+            return False  # The client is waiting for us.
         if self.request is not None:
             return now - self.request_began > limits.request_seconds
         return now - self.last_activity > limits.idle_seconds
 
     @property
     def is_busy(self) -> bool:
-        """Tell whether an answer is being made or sent."""
+        """Tell whether a reply is being made or sent."""
         return bool(self.requests or self.total_outbufs_len)
 
 
@@ -124,7 +124,7 @@ class Listener(TcpWSGIServer):
 
     @property
     def channels(self) -> list[Channel]:
-        """Return the connections that are open."""
+        """Return the open connections."""
         return list(cast("dict[int, Channel]", self.active_channels).values())
 
     def maintenance(self, now: float) -> None:
@@ -138,14 +138,14 @@ class Listener(TcpWSGIServer):
                 channel.handle_close()
 
     def close_idle(self) -> None:
-        """Close every connection on which no answer is under way."""
+        """Close every connection on which no reply is under way."""
         for channel in self.channels:
             if not channel.is_busy:
                 channel.handle_close()
 
 
 def without_body_for_head(application: Application) -> Application:
-    """Return the application with empty replies to HEAD, which Waitress leaves to it."""
+    """Return the application with empty replies to HEAD, since Waitress does not empty them."""
 
     def answer(environ: Any, start_response: Any) -> Iterable[bytes]:
         reply = application(environ, start_response)

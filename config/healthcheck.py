@@ -1,6 +1,6 @@
-"""Asks the site on this machine whether it is well; the container's health check.
+"""Asks the site on this machine whether it is healthy; the container's health check.
 
-The request must carry a host name the site accepts, so a plain fetch of 127.0.0.1 would not do.
+The request must carry a host name that the site accepts, so fetching 127.0.0.1 is not enough.
 """
 
 import http.client
@@ -9,7 +9,7 @@ import sys
 
 
 def main() -> int:
-    """Return 0 when /healthz says ok."""
+    """Return 0 if /healthz says ok."""
     allowed = os.environ.get("ALLOWED_HOSTS", "").split(",")[0].strip().lstrip(".")
     name = allowed if allowed not in {"", "*"} else "localhost"
     connection = http.client.HTTPConnection(

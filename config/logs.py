@@ -1,15 +1,15 @@
-"""How a log line looks: the time in UTC, and never more than one line of what others have sent."""
+"""The format of log lines: the time in UTC, and never more than one line from outside text."""
 
 import logging
 import re
 from datetime import UTC, datetime
 
-# What would begin a new line, or move the cursor of whoever reads the log in a terminal.
+# Characters that would begin a new line, or move the cursor of a terminal that shows the log.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class LineFormatter(logging.Formatter):
-    """Writes control characters in a message as escapes; a traceback of ours keeps its lines.
+    """Writes control characters in a message as escapes; our own tracebacks keep their lines.
 
     >>> LineFormatter("%(message)s").format(logging.makeLogRecord({"msg": "a\\nb"}))
     'a\\\\nb'

@@ -1,4 +1,4 @@
-"""`make run`: the site, a worker and the scheduler as one, until Ctrl-C or until one dies."""
+"""`make run`: the site, a worker and the scheduler together, until Ctrl-C or until one dies."""
 
 import contextlib
 import http.client
@@ -34,7 +34,7 @@ ALLOWED_HOSTS. Open sittings and access keys that the old key signed become inva
 
 
 class Child(NamedTuple):
-    """One process of the three, and the thread that copies its output."""
+    """One of the three processes, and the thread that copies its output."""
 
     name: str
     process: subprocess.Popen[str]
@@ -104,7 +104,7 @@ def first_dead(children: list[Child]) -> Child | None:
 
 
 def port_is_free(host: str, port: int) -> bool:
-    """Try to listen there, as the web server is about to."""
+    """Try to listen at the address, as the web server is about to."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -124,7 +124,7 @@ def is_loopback(host: str) -> bool:
 
 
 def site_answers(host: str, port: int) -> bool:
-    """Ask the health check."""
+    """Ask the health check whether the site answers."""
     connection = http.client.HTTPConnection(host, port, timeout=5)
     try:
         connection.request("GET", "/healthz", headers={"Host": "localhost"})
@@ -136,7 +136,7 @@ def site_answers(host: str, port: int) -> bool:
 
 
 def announcement(host: str, port: int, crowd: str, level: str = LEVEL) -> str:
-    """Return what to open and how to sign in.
+    """Return the text that says what to open and how to sign in.
 
     Creates missing demo accounts, but only where nobody else can reach the site. Elsewhere demo
     accounts from an earlier run get new passwords.
@@ -165,7 +165,7 @@ def announcement(host: str, port: int, crowd: str, level: str = LEVEL) -> str:
 
 
 def key_is_public(host: str) -> bool:
-    """Tell whether others could reach a site whose secret key everybody can read."""
+    """Tell whether others could reach a site whose secret key is public."""
     from django.conf import settings
 
     from config.settings import DEVELOPMENT_SECRET
@@ -174,7 +174,7 @@ def key_is_public(host: str) -> bool:
 
 
 def crowd_connect(host: str, port: int) -> str:
-    """Let the site publish on its own marketplace unless another is set; return which one."""
+    """Let the site publish on its own marketplace unless another is set; return the one in use."""
     from django.conf import settings
 
     from config.demo.crowd_file import crowd_file_write
@@ -212,9 +212,9 @@ def watch(children: list[Child], host: str, port: int, words: str) -> int:
 
 
 def main() -> int:
-    """Run the three processes; 0 when told to stop, 1 when something failed.
+    """Run the three processes; return 0 when told to stop, 1 when something failed.
 
-    With --connect: only make the site known to its own marketplace.
+    With --connect: only register the site with its own marketplace.
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     host = os.environ.get("HOST") or "127.0.0.1"

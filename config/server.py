@@ -27,7 +27,7 @@ from config.connections import Application, Limits, Listener, without_body_for_h
 
 # Within the ten seconds that `make run` and Docker give a process to stop.
 STOP_SECONDS: Final = 8
-# A process whose loop has stood still for this long hangs, and is replaced.
+# A process whose loop has not moved for this long hangs, and is replaced.
 HUNG_SECONDS: Final = 60
 MOST_PROCESSES: Final = 4
 # How often we check for clients that have run out of time.
@@ -39,7 +39,7 @@ GARBAGE_OBJECTS: Final = 20_000
 # Larger requests and replies go to temporary files while they wait.
 REQUEST_BUFFER: Final = 64 * 1024
 REPLY_BUFFER: Final = 256 * 1024
-# Each setting in the environment: what it is when it is not given, and the least it may be.
+# Each setting in the environment: its default and its minimum.
 _SETTINGS: Final[Mapping[str, tuple[int, int]]] = {
     "CHAINBOX_REQUEST_SECONDS": (30, 1),
     "CHAINBOX_REPLY_SECONDS": (600, 1),
@@ -53,7 +53,7 @@ _SETTINGS: Final[Mapping[str, tuple[int, int]]] = {
 
 
 class SettingError(ValueError):
-    """A setting of the server cannot be read."""
+    """A setting of the server is not valid."""
 
 
 def number(name: str) -> int:
@@ -90,7 +90,7 @@ def processes() -> int:
 
 
 def addresses(hosts: str, port: str) -> list[str]:
-    """Return where to listen, as Gunicorn wants it; several hosts are separated by commas.
+    """Return where to listen, in Gunicorn's form; commas separate several hosts.
 
     >>> addresses("127.0.0.1, ::1", "8000")
     ['127.0.0.1:8000', '[::1]:8000']
@@ -152,7 +152,7 @@ class BufferingWorker(Worker):
         self._finish()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop after finishing open requests, and notice at once that we should."""
+        """Stop after finishing open requests, and wake the loop at once."""
         super().handle_exit(sig, frame)
         for listener in getattr(self, "listeners", ()):
             listener.pull_trigger()
@@ -193,7 +193,7 @@ class BufferingWorker(Worker):
                 listener.close_late(self.limits)
 
     def _finish(self) -> None:
-        """Take no new connection, send the answers that are under way, and end the threads."""
+        """Accept no new connections, send the replies under way, and end the threads."""
         deadline = time.monotonic() + STOP_SECONDS
         for listener in self.listeners:
             listener.accepting = False
@@ -231,7 +231,7 @@ class Server(BaseApplication):
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        """Return the site."""
+        """Return the site's WSGI application."""
         from django.urls import get_resolver
 
         from config.wsgi import application
@@ -244,7 +244,7 @@ class Server(BaseApplication):
 def main() -> int:
     """Serve until told to stop; 1 when a setting is wrong."""
     try:
-        # Check all of them now for a plain message: Gunicorn would print tracebacks.
+        # Check all settings now to give a plain message: Gunicorn would print tracebacks.
         where_to_listen()
         for name in _SETTINGS:
             number(name)

@@ -75,8 +75,8 @@ CHAINBOX_VAR = BASE_DIR / (os.environ.get("CHAINBOX_VAR") or "var")
 folder_private(CHAINBOX_VAR)
 CHAINBOX_DATA = BASE_DIR / (os.environ.get("CHAINBOX_DATA") or "../shared/data")
 MEDIA_ROOT = CHAINBOX_VAR / "media"
-# Experiments: releases with their photos, word vectors, the features made of them, and results.
-# All workers need the same folders.
+# Experiments: releases with their photos, word vectors, extracted features, and results. All
+# workers need the same folders.
 CHAINBOX_RELEASES = BASE_DIR / (os.environ.get("CHAINBOX_RELEASES") or CHAINBOX_VAR / "releases")
 CHAINBOX_VECTORS = BASE_DIR / (os.environ.get("CHAINBOX_VECTORS") or CHAINBOX_VAR / "vectors")
 CHAINBOX_FEATURES = BASE_DIR / (os.environ.get("CHAINBOX_FEATURES") or CHAINBOX_VAR / "features")
@@ -213,7 +213,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         ("grounding-work", "grounding_work", 30),
     ]
 }
-# Workers and the scheduler wait for a broker that is down, however long it takes.
+# Workers and the scheduler wait for a broker that is down, no matter how long.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any]
 if REDIS_URL:

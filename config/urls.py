@@ -1,4 +1,4 @@
-"""All routes. tests/web/site/test_permissions.py must say of each who may see it."""
+"""All routes. tests/web/site/test_permissions.py must list who may see each."""
 
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
@@ -15,14 +15,14 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("accounts/login/", ThrottledLoginView.as_view(), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
-    # One sign-in page for all, ours.
+    # Our own sign-in page, for everybody.
     path(
         "admin/login/",
         RedirectView.as_view(pattern_name="login", query_string=True),
         name="admin-login",
     ),
     path("admin/", admin.site.urls),
-    # Clients differ in whether they put a slash after their endpoint_url, and sign what they send.
+    # Some clients put a slash after their endpoint_url and others do not, and they sign the path.
     re_path(r"^marketplace/api/?", include("marketplace.api.urls")),
     path("marketplace/", include("marketplace.site.urls")),
     path("hits/", include("annotation.hits.urls")),

@@ -1,7 +1,7 @@
-"""Pins the container images by digest, or moves the pins on: `make images`, where Docker is.
+"""Pins the container images by digest, or updates the pins: `make images`, where Docker is.
 
 A tag can be pointed at something else at any time; a digest is the image's own hash. The tag stays
-beside it, for readers, and for this script to look up.
+next to it, for readers, and for this script to look up.
 """
 
 import re
@@ -20,12 +20,12 @@ DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def images(text: str) -> list[tuple[str, str]]:
-    """Return the images that a file names, each with its digest or nothing."""
+    """Return the images that a file names, each with its digest, if any."""
     return [(found["image"], (found["pin"] or "")[1:]) for found in IMAGE.finditer(text)]
 
 
 def pinned(text: str, digest_of: Callable[[str], str]) -> str:
-    """Return the file's text with every image at the digest that its tag has now."""
+    """Return the file's text with every image pinned to its tag's current digest."""
 
     def pin(found: re.Match[str]) -> str:
         digest = digest_of(found["image"])
@@ -37,7 +37,7 @@ def pinned(text: str, digest_of: Callable[[str], str]) -> str:
 
 
 def look_up(image: str) -> str:
-    """Ask the image's registry which digest its tag has: that of all platforms together."""
+    """Ask the image's registry for the digest of its tag, which covers all platforms."""
     return subprocess.run(
         [
             *("docker", "buildx", "imagetools", "inspect", image),
@@ -50,7 +50,7 @@ def look_up(image: str) -> str:
 
 
 def main() -> None:
-    """Pin both files anew, and say what has changed."""
+    """Update the pins in both files, and print the changes."""
     for name in FILES:
         file = ROOT / name
         before = file.read_text()

@@ -1,10 +1,9 @@
-"""Writes the lock files: exact versions of all that is installed, with the hashes of their files.
+"""Writes the lock files: exact versions of all installed packages, with their files' hashes.
 
-pip resolves (`--dry-run --report`) and reads the index, so that its own settings apply: which
-index, which certificates. Every file of a version is listed, for all platforms, and no address:
-where the files come from is each machine's own business. What only other Pythons or platforms need
-is found in the packages' metadata. Versions stay as they are locked while they fit;
-`make lock UPGRADE=yes` takes the newest.
+pip resolves (`--dry-run --report`) and reads the index, so its own settings for index and
+certificates apply. The lock files list every file of a version, for all platforms, but no address:
+each machine decides where its files come from. The packages' metadata says what only other Pythons
+or platforms need. Locked versions stay while they fit; `make lock UPGRADE=yes` takes the newest.
 """
 
 import json
@@ -26,8 +25,8 @@ from scripts.package_index import hashes_of
 ROOT = Path(__file__).resolve().parent.parent
 
 HEADING = "# Written by `make lock` from pyproject.toml; do not edit.\n"
-# Their builds differ by hardware, and so does what they depend on: a build for NVIDIA needs a dozen
-# packages that a build for processors alone does not. No one list of hashes fits all of them.
+# Their builds and dependencies differ by hardware: a build for NVIDIA needs a dozen packages that a
+# CPU-only build does not. No single list of hashes fits all of them.
 UNHASHED = ("torch", "torchvision")
 UNHASHED_HEADING = """\
 # Without hashes, on purpose: there are builds of these for processors alone and for several kinds
@@ -41,12 +40,12 @@ PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
 
 
 class Package(NamedTuple):
-    """What pip would install, and what it asks for in turn."""
+    """A package that pip would install, and its requirements."""
 
     name: str
     version: str
     requires: tuple[Requirement, ...] = ()
-    # Of the file that pip chose here.
+    # The hash of the file that pip chose here.
     sha256: str = ""
     # Where it is needed; everywhere, if empty.
     marker: str = ""
@@ -72,7 +71,7 @@ def read_report(report: Mapping[str, Any]) -> dict[str, Package]:
 def needed(
     wanted: Iterable[Requirement], packages: Mapping[str, Package], environment: Mapping[str, str]
 ) -> tuple[set[str], list[Requirement]]:
-    """Return which of the packages are needed, and the requirements that none of them meets."""
+    """Return which packages are needed, and the requirements that none of them meets."""
     seen: set[tuple[str, frozenset[str]]] = set()
     missing: list[Requirement] = []
     waiting = list(wanted)
@@ -127,7 +126,8 @@ def elsewhere(wanted: list[Requirement], packages: Mapping[str, Package]) -> dic
             marker = str(requirement.marker or "")
             bare = Requirement(str(requirement))
             bare.marker = None
-            # A lock file knows no extras: then it is installed everywhere, which is harmless.
+            # A lock file has no extras: the package is then installed everywhere, which is
+            # harmless.
             found[str(bare)] = "" if "extra" in marker else marker
     return found
 
@@ -166,7 +166,7 @@ def resolve(requirements: Iterable[str], pins: Iterable[Package] = ()) -> dict[s
 
 
 def locked(text: str, wanted: Iterable[Requirement]) -> list[Package]:
-    """Return the pins of a lock file that fit what is wanted now."""
+    """Return the pins of a lock file that fit the current requirements."""
     pins = {canonicalize_name(name): version for name, version in PIN.findall(text)}
     for requirement in wanted:
         name = canonicalize_name(requirement.name)
@@ -176,7 +176,7 @@ def locked(text: str, wanted: Iterable[Requirement]) -> list[Package]:
 
 
 def resolve_keeping(everything: list[str]) -> dict[str, Package]:
-    """Resolve with as many of the locked versions as go together."""
+    """Resolve with as many of the locked versions as are compatible."""
     file = ROOT / "requirements-dev.lock"
     if "--upgrade" in sys.argv or not file.exists():
         return resolve(everything)
@@ -188,7 +188,7 @@ def resolve_keeping(everything: list[str]) -> dict[str, Package]:
 
 
 def main() -> None:
-    """Resolve everything once; the runtime's part of it is read from what the packages ask for."""
+    """Resolve everything once; the packages' requirements tell which part the runtime needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     runtime: list[str] = project["project"]["dependencies"]
     optional: list[str] = project["project"]["optional-dependencies"]["parser"]
@@ -197,7 +197,7 @@ def main() -> None:
     for requirement, marker in elsewhere(list(map(Requirement, everything)), packages).items():
         for name, package in resolve([requirement], packages.values()).items():
             packages.setdefault(name, package._replace(marker=marker))
-    # Of those for other machines too: all that anything in the runtime asks for anywhere.
+    # Also for other machines: everything that the runtime requires on any of them.
     kept = {
         name
         for environment in environments()
@@ -208,7 +208,7 @@ def main() -> None:
 
 def _write(packages: dict[str, Package], runtime: set[str]) -> None:
     hashed = {name: package for name, package in packages.items() if name not in UNHASHED}
-    # What torch asks for of the rest belongs to the runtime: it is installed before torch.
+    # Torch's other requirements belong to the runtime, which is installed before torch.
     builds = [Requirement(name) for name in UNHASHED]
     here = environments()[0]
     asked = [one for name in UNHASHED for one in packages[name].requires if _applies(one, here, ())]

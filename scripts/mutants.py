@@ -1,5 +1,6 @@
-"""Small changes of a module's source: a comparison turned round, a number one larger, a refusal
-left out. A test of the module should notice each of them.
+"""Small changes to a module's source, each of which a test of the module should notice.
+
+Examples: a reversed comparison, a number that is one larger, a refusal left out.
 """
 
 import ast
@@ -8,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-# What stands in an operator's place.
+# The replacements for each operator.
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -35,7 +36,7 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Break: ast.Continue,
     ast.Continue: ast.Break,
 }
-# Calls that only tell people something, and calls that only declare something.
+# Calls that only print or log something, and calls that only declare something.
 LOGS = {"log", "logger", "logging", "report", "warn"}
 DECLARATIONS = {"TypeVar", "NewType", "Protocol", "field", "lru_cache"}
 
@@ -54,7 +55,7 @@ class Mutant:
 def mutants(path: str, source: str) -> Iterator[Mutant]:
     """Yield every change of a module that is worth trying.
 
-    Annotations, docstrings, messages, log calls and declarations are left as they are.
+    Annotations, docstrings, messages, log calls and declarations stay unchanged.
     """
     for place, old in enumerate(_nodes(ast.parse(source))):
         for choice, new in enumerate(changes(old)):
@@ -71,7 +72,7 @@ def mutated(source: str, mutant: Mutant) -> str:
 
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what may stand in the node's place."""
+    """Yield the possible replacements of the node."""
     match node:
         case ast.Compare():
             for place, operator in enumerate(node.ops):
@@ -113,7 +114,7 @@ def _nodes(node: ast.AST) -> Iterator[ast.AST]:
             if not isinstance(child, ast.AST) or _is_left_alone(child):
                 continue
             yield child
-            # What a refusal says is a message; that it is raised is the rule.
+            # The text of a refusal is a message; raising it is the rule.
             if not isinstance(child, ast.Raise):
                 yield from _nodes(child)
 
@@ -126,11 +127,11 @@ def _is_left_alone(node: ast.AST) -> bool:
             names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
             return bool(names & (LOGS | DECLARATIONS))
         case ast.keyword(arg="strict"):
-            return True  # of zip: it guards against what cannot be
+            return True  # of zip: it guards against what cannot happen
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return True
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.BitOr())):
-            return name[:1].isupper() and not name.isupper()  # a union of types with a name
+            return name[:1].isupper() and not name.isupper()  # a named union of types
     return False
 
 
@@ -142,7 +143,7 @@ def _is_text(*nodes: ast.AST) -> bool:
 
 
 def _has_operator(test: ast.expr) -> bool:
-    """Tell whether a condition has an operator of its own to be changed."""
+    """Tell whether a condition has its own operator to change."""
     negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
     return negated or isinstance(test, (ast.Compare, ast.BoolOp))
 

@@ -1,9 +1,9 @@
 """Mutation testing of the rules: change one thing in a rule, and see whether its tests notice.
 
-`make mutate` draws a sample of all possible changes, the same one for the same seed, and prints
-what share of them the tests noticed ("killed") and which survived. A mutant runs the tests nearest
-to its module first and the rest of its folder only if these notice nothing. Each runs in a
-temporary copy of the tree; the working tree is never changed.
+`make mutate` draws a sample of all possible changes, the same sample for the same seed, and prints
+what share of them the tests noticed ("killed") and which survived. For each mutant, the tests
+nearest to its module run first; the rest of its folder runs only if these notice nothing. Each runs
+in a temporary copy of the tree; the working tree is never changed.
 """
 
 import argparse
@@ -33,7 +33,7 @@ CORE = tuple(
     f"annotation/pipeline/{part}"
     for part in ("engine.py", "geometry.py", "protocol/", "review/", "trust/", "work/answers.py")
 )
-# Group → where its tests are, and the share of mutants that they should kill.
+# Group → the folder of its tests, and the share of mutants that they should kill.
 HOMES = {
     "core rules": ("tests/unit", 0.95),
     "other rules": ("tests/unit", 0.90),
@@ -42,10 +42,10 @@ HOMES = {
 }
 FOLDERS = ("annotation/pipeline", "common/files", "marketplace/rules", "grounding/pipeline")
 PACKAGES = {"annotation", "common", "config", "grounding", "marketplace", "tests"}
-# Tests that are too slow to be run for each mutant.
+# Tests that are too slow to run for each mutant.
 LEFT_OUT = ("tests/browser", "tests/concurrency", "tests/data", "tests/e2e")
 PROCESSES = 2
-# A mutant may want to fill the memory: it is stopped there.
+# A mutant may try to fill the memory: this limit stops it.
 MEMORY = 6 * 2**30
 PYTEST = [
     *(sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider"),
@@ -64,7 +64,7 @@ def group_of(path: str) -> str:
 
 @functools.cache
 def imports(path: str, root: Path) -> frozenset[str]:
-    """Return the files of ours that a file imports."""
+    """Return our own files that a file imports."""
     names = set()
     for node in ast.walk(ast.parse((root / path).read_text())):
         if isinstance(node, ast.Import):
@@ -80,13 +80,14 @@ def imports(path: str, root: Path) -> frozenset[str]:
 def nearest_tests(path: str, root: Path) -> tuple[list[str], list[str]]:
     """Return the test files nearest to a module, and the others of its group's folder.
 
-    Near are the module's own doctests, the test files that have its name, and those that import
-    it; where none of the group's folder does, those elsewhere that reach it in fewest steps.
+    The nearest are the module's own doctests, the test files that have its name, and those that
+    import it. If the group's folder has none of these, they are the tests elsewhere that reach it
+    in the fewest steps.
     """
     home = HOMES[group_of(path)][0]
     files = sorted(p.relative_to(root).as_posix() for p in root.glob("tests/**/test_*.py"))
     files = [file for file in files if not file.startswith(LEFT_OUT)]
-    # What a test's helpers import counts as its own.
+    # Imports of a test's helpers count as its own.
     graph = {
         file: set(imports(file, root)).union(
             *(imports(helper, root) for helper in imports(file, root) if helper.startswith("tests"))
@@ -108,14 +109,14 @@ def nearest_tests(path: str, root: Path) -> tuple[list[str], list[str]]:
 
 def run(tree: Path, arguments: Sequence[str], seconds: float) -> bool:
     """Tell whether the tests pass, in time."""
-    # Without what a pytest round this one has set.
+    # Without the variables that an outer pytest has set.
     environment = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("PYTEST_", "DJANGO_SETTINGS_"))
     }
     environment |= {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    # Beside the working tree, not beside its copy.
+    # Next to the working tree, not next to its copy.
     environment.setdefault("CHAINBOX_DATA", str(ROOT.parent / "shared" / "data"))
     process = subprocess.Popen(
         [*PYTEST, *arguments],
@@ -131,7 +132,7 @@ def run(tree: Path, arguments: Sequence[str], seconds: float) -> bool:
     except subprocess.TimeoutExpired:
         return False
     finally:
-        # With whatever its tests have started.
+        # Including all processes that its tests have started.
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -140,13 +141,13 @@ def run(tree: Path, arguments: Sequence[str], seconds: float) -> bool:
 def survives(
     mutant: Mutant, tree: Path, tests: Sequence[Sequence[str]], seconds: dict[str, float]
 ) -> bool:
-    """Tell whether none of these lists of tests notices the mutant; a time-out counts as noticed.
+    """Tell whether no list of tests notices the mutant; a time-out counts as noticed.
 
-    `seconds` are what each test file takes.
+    `seconds` is how long each test file takes.
     """
     file = tree / mutant.path
     original = file.read_text()
-    # Python would take a compiled file of the same second and length for this one's.
+    # Python would mistake a compiled file of the same second and length for this one's.
     for cached in file.parent.glob(f"__pycache__/{file.stem}.*.pyc"):
         cached.unlink()
     file.write_text(mutated(original, mutant))
@@ -161,7 +162,7 @@ def survives(
 
 
 def baseline(tree: Path, homes: set[str]) -> dict[str, float]:
-    """Run all tests on the unchanged rules; return how long each file's take."""
+    """Run all tests on the unchanged rules; return how long each file takes."""
     report = tree / "baseline.xml"
     arguments = [*PYTEST, f"-n{PROCESSES}", f"--junitxml={report}", *sorted(homes), *FOLDERS]
     done = subprocess.run(arguments, cwd=tree, capture_output=True, text=True)
@@ -193,13 +194,13 @@ def sampled(seed: int, size: int, only: str) -> list[Mutant]:
         for group in HOMES
         for mutant in draw.sample(groups[group], min(size or 10**9, len(groups[group])))
     ]
-    # Mixed, so that the first of them say something of every group.
+    # Shuffled, so that the first ones cover every group.
     draw.shuffle(chosen)
     return chosen
 
 
 def try_all(chosen: Sequence[Mutant]) -> list[Mutant]:
-    """Return the mutants that survive, having tried each in a copy of the tree."""
+    """Try each mutant in a copy of the tree; return those that survive."""
     with tempfile.TemporaryDirectory(prefix="chainbox-mutants-") as folder:
         trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
         first = Path(folder) / "0"
@@ -208,7 +209,7 @@ def try_all(chosen: Sequence[Mutant]) -> list[Mutant]:
         seconds = baseline(first, {HOMES[group_of(mutant.path)][0] for mutant in chosen})
         trees.put(first)
         for number in range(1, PROCESSES):
-            # A copy of the first, with what Python has compiled there.
+            # A copy of the first, with the files that Python has compiled there.
             trees.put(shutil.copytree(first, Path(folder) / str(number), symlinks=True))
 
         def attempt(mutant: Mutant) -> bool:

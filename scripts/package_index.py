@@ -1,7 +1,7 @@
-"""The hashes of a version's files, as the indexes list them that pip is set to use.
+"""The hashes of a version's files, from the indexes that pip is configured to use.
 
-pip's own reader is used: it knows the index's address, certificates, passwords and both forms of
-index pages, and none of that has to be said again here.
+This uses pip's own reader: it knows the index's address, certificates, passwords and both forms of
+index pages, so nothing has to be configured again here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,14 +24,14 @@ NOT_FOUND = 404
 
 
 def hashes_of(versions: Mapping[str, str]) -> dict[str, set[str]]:
-    """Return the SHA-256 of all files of each package's version, for whatever platform."""
+    """Return the SHA-256 hashes of all files of each package's version, for all platforms."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         found = pool.map(lambda item: digests(_links(item[0]), item[1]), versions.items())
         return dict(zip(versions, found, strict=True))
 
 
 def digests(links: Iterable[Link], version: str) -> set[str]:
-    """Return the hashes of those links that are files of this version."""
+    """Return the hashes of the links that are files of this version."""
     wanted = Version(version)
     return {
         link.hash
@@ -41,7 +41,7 @@ def digests(links: Iterable[Link], version: str) -> set[str]:
 
 
 def file_version(filename: str) -> Version | None:
-    """Return the version that a file's name holds; None for what is no package.
+    """Return the version in a file's name; None if the file is not a package.
 
     >>> file_version("torch-2.13.0-cp311-none-macosx_11_0_arm64.whl")
     <Version('2.13.0')>
@@ -57,7 +57,7 @@ def file_version(filename: str) -> Version | None:
 
 
 def _links(name: str) -> list[Link]:
-    # Made anew for each thread: pip's sessions are not made for sharing.
+    # One per thread: pip's sessions are not meant to be shared.
     command = create_command("install")
     options, _ = command.parse_args([])
     with command._build_session(options) as session:  # type: ignore[attr-defined]
@@ -70,12 +70,12 @@ def _links(name: str) -> list[Link]:
 
 
 def _is_there(location: Link) -> bool:
-    """An index that is a folder here need not have everything."""
+    """An index that is a local folder need not have everything."""
     return not location.is_file or Path(location.file_path).exists()
 
 
 def _page(collector: LinkCollector, location: Link) -> IndexContent | None:
-    """Return the index's page of a package, or None if it has none; half a list is no use."""
+    """Return the index's page of a package, or None; an incomplete list is useless."""
     page = collector.fetch_response(location)
     if page is None and not location.is_file:
         status = collector.session.get(location.url).status_code

@@ -1,6 +1,6 @@
 """Claims of acceptance, as the marketplace signs them, for tests that begin at the task page.
 
-Made with the marketplace's own code, so that what annotation reads is what the marketplace writes.
+The marketplace's own code makes them, so that annotation reads exactly what the marketplace writes.
 """
 
 from collections.abc import Mapping
@@ -26,8 +26,8 @@ def key_set(settings: Settings) -> None:
 def key_issue(requester: Requester) -> dict[str, str]:
     """Give a requester of the marketplace an access key, and let annotation be that requester.
 
-    Returns the key's secret by its id. For tests that override settings anyway: what is set here
-    goes when those go.
+    Returns the key's secret by its id. For tests that override settings anyway: these settings end
+    together with theirs.
     """
     key = access_key_issue(requester=requester)
     site.CHAINBOX_CROWD_KEY_ID, site.CHAINBOX_CROWD_SECRET = key.key_id, key.secret
@@ -50,7 +50,7 @@ def with_acceptance(
     left: timedelta = timedelta(hours=2),
     keys: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return what the marketplace appends to a page's address, with its claim of acceptance."""
+    """Return the query that the marketplace appends to a page's address, with its claim."""
     now = datetime.now(UTC)
     claim = Accepted(
         assignment_id=query.get("assignmentId", ""),

@@ -35,7 +35,7 @@ def find_chromium() -> str | None:
 
 
 def install() -> bool:
-    """Get a Chromium if there is none: from Debian's packages as root, else Playwright's own."""
+    """Install a Chromium if none is there: Debian's package if root, otherwise Playwright's own."""
     if find_chromium():
         return True
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):

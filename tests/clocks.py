@@ -1,4 +1,4 @@
-"""Machines whose clocks are wrong, for tests. The database keeps its own, which is right."""
+"""Machines whose clocks are wrong, for tests. The database keeps its own, correct clock."""
 
 import time
 from collections.abc import Iterator
@@ -11,6 +11,6 @@ SLOW, FAST = -600, 600
 
 @contextmanager
 def machine(clock: int, later: float = 0) -> Iterator[None]:
-    """Be a machine whose clock is wrong by so many seconds, that much later from now."""
+    """Act, `later` seconds from now, as a machine whose clock is wrong by `clock` seconds."""
     with time_machine.travel(time.time() + clock + later, tick=True):
         yield

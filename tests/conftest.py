@@ -1,4 +1,4 @@
-"""What all tests share: which of them use the database, and settings that suit tests."""
+"""Shared by all tests: which of them use the database, and settings that suit tests."""
 
 import os
 from collections.abc import Iterator
@@ -80,10 +80,10 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """End what is still connected to PostgreSQL when all is over.
+    """Close the remaining connections to PostgreSQL at the end.
 
-    It may be a request that a browser asked for when its test ended; a database in use is not
-    dropped, which would fail whatever test happens to be the last.
+    A browser's request may still be open when its test ends. A database in use cannot be dropped,
+    and that would fail whichever test is the last.
     """
     yield
     if connection.vendor == "postgresql":

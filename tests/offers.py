@@ -1,4 +1,4 @@
-"""HITs that are on offer and workers who are trusted, for tests that begin at the task page."""
+"""HITs on offer and trusted workers, for tests that begin at the task page."""
 
 import msgspec
 
@@ -41,7 +41,7 @@ def offered(
 def trusted(
     campaign: models.Campaign, worker: str, stage: Stage, trust: Trust = Trust.TRUSTED
 ) -> models.WorkerStanding:
-    """Let a worker be trusted at a stage, or whatever else."""
+    """Give a worker trust at a stage, or another standing."""
     row, _ = models.WorkerStanding.objects.update_or_create(
         campaign=campaign,
         worker=worker_ensure(name=worker),

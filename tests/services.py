@@ -182,7 +182,7 @@ def _terminated(number: int, frame: FrameType | None) -> None:
 
 
 def run(command: list[str]) -> int:
-    """Start what is needed, run `command`, stop it all; returns the command's exit status."""
+    """Start the needed services, run `command`, stop them; return the command's exit status."""
     # As an exception, a signal passes through every `finally` above.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminated)

@@ -41,7 +41,7 @@ class SmallDisk:
         )
 
     def fill(self, leave: int = 0) -> None:
-        """Use up all space but so many bytes, rounded down to whole pages."""
+        """Fill the disk up to this many free bytes, rounded down to whole pages."""
         taken = self.contents / FILLER
         with taken.open("wb", buffering=0) as file:
             try:

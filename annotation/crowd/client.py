@@ -14,7 +14,7 @@ from django.conf import settings
 
 from annotation.crowd.errors import is_own_answer, sorted_error, stranger_error, without_names
 
-# A call, even tried twice, ends well before its claim does (`actions.crowd.outbox.CLAIM`).
+# A call, even with one retry, ends well before its claim does (`actions.crowd.outbox.CLAIM`).
 CONNECT_SECONDS, READ_SECONDS, TRIES = 3, 15, 2
 PAGE = 100
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -27,20 +27,20 @@ class HitShown(msgspec.Struct, frozen=True):
     status: str
     reward_cents: int
     expires_at: datetime
-    # Places that can still be taken, and those that somebody is working on.
+    # Assignments that can still be accepted, and those that somebody is working on.
     available: int
     pending: int
-    # What we wrote on it when it was published.
+    # The annotation that we gave it when we published it.
     annotation: str = ""
 
     @property
     def is_over(self) -> bool:
-        """Nobody is working and nobody can begin: no more answers will come."""
+        """Nobody is working and nobody can begin, so no more answers will come."""
         return self.status in ("Reviewable", "Reviewing", "Disposed")
 
 
 class AssignmentShown(msgspec.Struct, frozen=True):
-    """A submitted assignment as the marketplace shows it; the status in its own words."""
+    """A submitted assignment as the marketplace shows it, with the marketplace's status."""
 
     assignment_id: str
     worker: str
@@ -88,7 +88,7 @@ class MTurk:
     # HITs
 
     def hit_type_create(self, params: Mapping[str, Any]) -> str:
-        """Return the id of the HIT type with these properties; the same ones have the same id."""
+        """Return the id of the HIT type with these properties; equal ones share an id."""
         return str(self._call(self.boto.create_hit_type, **params)["HITTypeId"])
 
     def notifications_set(
@@ -193,7 +193,7 @@ class MTurk:
         return str(answer["QualificationType"]["QualificationTypeId"])
 
     def qualification_type_find(self, name: str) -> str | None:
-        """Return the id of our qualification type of exactly this name."""
+        """Return the id of our qualification type with exactly this name."""
         listed = self._pages(
             self.boto.list_qualification_types,
             "QualificationTypes",
@@ -206,7 +206,7 @@ class MTurk:
         )
 
     def qualification_set(self, *, type_id: str, worker: str, value: int) -> None:
-        """Give a worker this value without a notice: we send a message of our own."""
+        """Give a worker this value without a notice, because we send our own message."""
         self._call(
             self.boto.associate_qualification_with_worker,
             QualificationTypeId=type_id,
@@ -216,7 +216,7 @@ class MTurk:
         )
 
     def worker_write(self, *, worker: str, subject: str, text: str) -> str:
-        """Write to a worker; return why that failed, or nothing."""
+        """Write to a worker; return the reason if that failed, or nothing."""
         answer = self._call(
             self.boto.notify_workers, WorkerIds=[worker], Subject=subject, MessageText=text
         )
@@ -228,7 +228,7 @@ class MTurk:
 
 
 def is_configured() -> bool:
-    """Tell whether there is a marketplace to call, and a key for it."""
+    """Tell whether a marketplace and a key for it are configured."""
     return bool(
         settings.CHAINBOX_CROWD_ENDPOINT
         and settings.CHAINBOX_CROWD_KEY_ID
@@ -237,7 +237,7 @@ def is_configured() -> bool:
 
 
 def crowd_client() -> MTurk:
-    """Return the client for the configured marketplace. Making it is slow, so it is kept."""
+    """Return the client for the configured marketplace. It is slow to make, so it is cached."""
     return _made_client(
         settings.CHAINBOX_CROWD_ENDPOINT,
         settings.CHAINBOX_CROWD_KEY_ID,
@@ -272,7 +272,7 @@ def boto_client(
 
 
 def _cut_off_refuse(response_dict: Mapping[str, Any], **_: Any) -> None:
-    """Treat an answer that breaks off as no answer; boto3 would read it as an empty one."""
+    """Treat a truncated answer as no answer; boto3 would read it as an empty one."""
     length = response_dict["headers"].get("Content-Length")
     body = response_dict["body"]
     if len(body) != int(length) if length is not None else not body:

@@ -12,7 +12,7 @@ from botocore.exceptions import (
 )
 
 PREFIX = "AWS.MechanicalTurk."
-# A wrong or unknown key, or a wrong clock: once that is corrected, the call goes through.
+# The key is wrong or unknown, or the clock is wrong: after a correction, the call goes through.
 _OUR_SETTINGS = {
     "AccessDeniedException",
     "IncompleteSignatureException",
@@ -27,7 +27,7 @@ _TOO_MANY = {
     "ThrottlingException",
     "TooManyRequestsException",
 }
-# Every error message ends with the time, which would make all of them different.
+# Every error message ends with the time, so no two messages would be equal.
 _TIME = re.compile(r"\s*\([0-9]{10,}(?: [a-z]+)?\)$")
 
 
@@ -36,7 +36,7 @@ class CrowdError(Exception):
 
 
 class TryAgainError(CrowdError):
-    """It may go through later. `slow`: only once somebody has done something about it."""
+    """A call that may succeed later; if `slow`, only after somebody has fixed the cause."""
 
     def __init__(self, message: str, *, slow: bool = False) -> None:
         super().__init__(message)
@@ -44,11 +44,11 @@ class TryAgainError(CrowdError):
 
 
 class UnreachableError(TryAgainError):
-    """No answer came: we do not know whether the marketplace has carried it out."""
+    """No answer came, so we do not know whether the marketplace carried out the call."""
 
 
 class RefusedError(CrowdError):
-    """The marketplace refuses, and would again. `code` is MTurk's, without its prefix."""
+    """The marketplace refuses and would refuse again. `code` is MTurk's, without its prefix."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}" if message else code)
@@ -72,10 +72,10 @@ def sorted_error(error: Exception, workers: Collection[str] = ()) -> CrowdError:
 
 
 def is_own_answer(answer: Mapping[str, Any]) -> bool:
-    """Tell whether the marketplace itself has answered, and not a proxy in between.
+    """Tell whether the answer comes from the marketplace itself and not from a proxy in between.
 
-    A proxy's page with status 200 would otherwise pass for success: where an operation
-    has no result, botocore reads nothing.
+    Otherwise a proxy's page with status 200 would pass for success: botocore reads nothing where an
+    operation has no result.
     """
     headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     return "amz-json" in str(headers.get("content-type", ""))

@@ -67,7 +67,7 @@ def expire_hit(call: models.OutboxCall, batch: Batch) -> Step:
         try:
             client.hit_expire(hit_id)
         except RefusedError as error:
-            # It was disposed of already, which is just as good.
+            # It was disposed of already, which has the same result.
             if error.code != "InvalidHITState":
                 raise
 
@@ -93,7 +93,7 @@ def _published(hit: models.Hit, shown: HitShown) -> str:
 
 
 def _published_before(client: MTurk, call: models.OutboxCall, error: RefusedError) -> HitShown:
-    """Return the HIT of an earlier try, as the refusal names it or as the listing has it."""
+    """Return the HIT of an earlier try, from the refusal's message or from the listing."""
     annotation = ANNOTATION + call.token
     named = _NAMED.search(error.message)
     if named:

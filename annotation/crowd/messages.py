@@ -25,7 +25,7 @@ def qualify(call: models.OutboxCall, batch: Batch) -> Step:
 
 
 def message(call: models.OutboxCall, batch: Batch) -> Step:
-    """Write to a worker. There is no token for this: if an answer is lost, it is sent twice."""
+    """Write to a worker. There is no token for this: if the answer is lost, it is sent twice."""
     worker, client = worker_of(call), batch.client
     told = details(call)
     subject, text = str(told["subject"])[:MOST_SUBJECT], str(told["text"])[:MOST_TEXT]

@@ -9,7 +9,7 @@ from annotation.crowd.steps import Batch, Step, details, nothing_follows
 from annotation.models import AssignmentStatus
 
 APPROVED, REJECTED = "Approved", "Rejected"
-# Enough of the token to tell an assignment's bonuses apart, and short enough to ignore.
+# Enough of the token to tell an assignment's bonuses apart, and short enough for workers to ignore.
 REFERENCE_LETTERS = 10
 
 
@@ -63,7 +63,7 @@ def reject(call: models.OutboxCall, batch: Batch) -> Step:
 
 
 def bonus(call: models.OutboxCall, batch: Batch) -> Step:
-    """Pay a bonus once, secured by its token at first, later by the list of bonuses paid."""
+    """Pay a bonus once: at first its token ensures this, later the list of paid bonuses."""
     assignment, client = _assignment(call), batch.client
     number, worker = assignment.assignment_id, assignment.worker.name
     asked = details(call)
@@ -106,7 +106,7 @@ def _is_paid(client: MTurk, assignment_id: str, token: str) -> bool:
 
 
 def _decided(client: MTurk, assignment_id: str, error: RefusedError) -> str:
-    """Return the earlier decision; raise the refusal if it has another cause."""
+    """Return the earlier decision; raise the refusal if it has a different cause."""
     if error.code != "InvalidAssignmentState":
         raise error
     status = client.assignment_get(assignment_id).status

@@ -118,7 +118,7 @@ def _look(client: MTurk, hit: models.Hit) -> None:
 
 
 def _take(hit: models.Hit, one: AssignmentShown, known: models.Assignment | None) -> None:
-    """Confirm an assignment, and record a decision that the marketplace made by itself."""
+    """Confirm an assignment, and record a decision that the marketplace made automatically."""
     status = STATUS[one.status]
     if known is None:
         known = assignment_confirm(
@@ -144,7 +144,7 @@ class _PlainTree(ElementTree.TreeBuilder):
 
 
 def form_fields(answer: str) -> dict[str, str]:
-    """Return the fields of the page's form from the XML that the marketplace keeps them in.
+    """Return the form fields of the page from the XML in which the marketplace stores them.
 
     Return none if it cannot be a form: too large, with a document type, or not XML.
     """

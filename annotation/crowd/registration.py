@@ -27,7 +27,7 @@ EVENTS = (
 
 
 def qualification_ensure(client: MTurk, campaign: models.Campaign, stage: str) -> str:
-    """Return the stage's qualification type; it is made when it is first needed."""
+    """Return the stage's qualification type, created when it is first needed."""
     supply = models.StageSupply.objects.filter(campaign=campaign, stage=stage).first()
     if supply is None:
         raise RefusedError("NotLaunched", f"The stage {stage} of {campaign.name} is not launched.")
@@ -43,7 +43,7 @@ def qualification_ensure(client: MTurk, campaign: models.Campaign, stage: str) -
     except RefusedError as error:
         if error.code != "QualificationTypeAlreadyExists":
             raise
-        # Made by another sender, or by one that was stopped before it could record it.
+        # Another sender made it, or one that was stopped before it could record it.
         found = client.qualification_type_find(name)
         if found is None:
             raise TryAgainError(f"The qualification {name!r} exists but is not listed.") from error
@@ -53,10 +53,10 @@ def qualification_ensure(client: MTurk, campaign: models.Campaign, stage: str) -
 
 
 def hit_type_ensure(client: MTurk, terms: models.HitTerms) -> str:
-    """Return the HIT type of these terms; it is registered when it is first needed."""
+    """Return the HIT type with these terms, registered when it is first needed."""
     if terms.hit_type_id:
         return terms.hit_type_id
-    # Of several HITs with the same new terms only the first finds them unregistered.
+    # Of several HITs with the same new terms, only the first finds them unregistered.
     known = models.HitTerms.objects.values_list("hit_type_id", flat=True).get(pk=terms.pk)
     if known:
         return known
@@ -72,7 +72,7 @@ def hit_type_ensure(client: MTurk, terms: models.HitTerms) -> str:
                 hit_type_id, destination=settings.CHAINBOX_CROWD_WEBHOOK, events=EVENTS
             )
         except RefusedError as error:
-            # Polling finds everything too, only later.
+            # Polling finds everything too, but later.
             log.warning("HIT type %s has no notifications: %s", hit_type_id, error)
     hit_type_note(terms=terms, hit_type_id=hit_type_id)
     return hit_type_id

@@ -46,7 +46,7 @@ HANDLERS: dict[str, Callable[[models.OutboxCall, Batch], Step]] = {
 # Claimed together. A call may take long: none is started on a claim that is about to expire.
 CLAIMED_AT_ONCE = 20
 FRESH_SECONDS = 5.0
-# After so many in a row without an answer, the marketplace is down and the others can wait.
+# After this many calls in a row without an answer, the marketplace is down and the rest can wait.
 UNREACHABLE_IN_A_ROW = 3
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 600.0
@@ -55,7 +55,7 @@ SLOW_FIRST_PAUSE = 30.0
 
 
 class _Answer:
-    """The outcome of asking: an answer, or an error to sort."""
+    """The outcome of a call: an answer, or an error to classify."""
 
     def __init__(self, call: models.OutboxCall, step: Step | None = None) -> None:
         self.call = call
@@ -67,7 +67,7 @@ class _Answer:
 def calls_send(*, client: MTurk, most: int = 100, at_once: int = 4) -> int:
     """Send calls that are due; return how many were tried.
 
-    `at_once` calls are on their way at a time; the database is used by this thread only.
+    At most `at_once` calls are under way at a time; only this thread uses the database.
     """
     tried = 0
     silent = 0
@@ -92,7 +92,7 @@ def calls_send(*, client: MTurk, most: int = 100, at_once: int = 4) -> int:
 def _asked(
     calls: Sequence[models.OutboxCall], client: MTurk, at_once: int
 ) -> Iterator[list[_Answer]]:
-    """Ask for each call while the claim is fresh; yield the answers of those asked together."""
+    """Make each call while its claim is fresh; yield the answers of the calls made together."""
     until = time.monotonic() + FRESH_SECONDS
     batch = Batch(client, database_now())
     if at_once == 1:
@@ -128,7 +128,7 @@ def _ask(answer: _Answer) -> _Answer:
 
 
 def _finish(answer: _Answer) -> None:
-    """Record the outcome of a call. A problem with one does not stop the others."""
+    """Record the outcome of a call. A problem with one call does not stop the others."""
     call, step, value, error = answer.call, answer.step, answer.value, answer.error
     if error is None and step is not None:
         try:
@@ -151,7 +151,7 @@ def _finish(answer: _Answer) -> None:
 
 
 def _pause(attempts: int, slow: bool) -> timedelta:
-    """Return how long to wait: twice as long each time, with some randomness."""
+    """Return how long to wait: twice as long after each failure, with some randomness."""
     first = SLOW_FIRST_PAUSE if slow else FIRST_PAUSE
     longest = min(first * 2.0 ** min(attempts - 1, 20), LONGEST_PAUSE)
     return timedelta(seconds=longest * random.uniform(0.5, 1.0))

@@ -1,4 +1,4 @@
-"""The steps of sending one call: prepared from the database, asked, then applied to it."""
+"""The steps of sending one call: prepare it from the database, ask, then apply the answer."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -21,10 +21,10 @@ class NobodyError(CrowdError):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """`ask` touches no database, so that it can run in a thread; `apply` gets its answer.
+    """`ask` does not touch the database, so it can run in a thread; `apply` gets its answer.
 
     `apply` runs in the transaction that ends the call. It returns a problem in words if somebody
-    has to look at what came out, or nothing.
+    has to look at the result, or nothing.
     """
 
     ask: Callable[[], Any]
@@ -44,9 +44,9 @@ class Batch:
         return call.first_tried_at is None or self.now - call.first_tried_at < TOKEN_TRUSTED_FOR
 
     def published_as(self, token: str) -> str | None:
-        """Return the HIT that was published with this token; all are listed once for a batch.
+        """Return the HIT that was published with this token; a batch lists all HITs once.
 
-        Every call of the batch was claimed before the listing: no try of theirs is later.
+        Every call of the batch was claimed before the listing, so none of their tries is later.
         """
         if self._published is None:
             self._published = {

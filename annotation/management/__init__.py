@@ -1,1 +1,1 @@
-"""What the commands of manage.py share."""
+"""Code that the commands of manage.py share."""

@@ -6,7 +6,7 @@ from annotation.models import Campaign
 
 
 def campaign_named(name: str) -> Campaign:
-    """Return the campaign; if there is none of that name, raise an error that lists them."""
+    """Return the campaign; if no campaign has that name, raise an error that lists them."""
     campaign = Campaign.objects.select_related("current_settings").filter(name=name).first()
     if campaign is not None:
         return campaign

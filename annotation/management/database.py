@@ -8,7 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 
 class DatabaseCommand(BaseCommand):
-    """A command that begins by making sure that the database is up to date."""
+    """A command that first checks that the database is up to date."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         executor = MigrationExecutor(connection)

@@ -1,4 +1,4 @@
-"""What the commands about gold questions share."""
+"""Code that the commands about gold questions share."""
 
 import argparse
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def add_limits(parser: argparse.ArgumentParser, most: int) -> None:
 
 
 def counts_table(counts: Mapping[Stage, Mapping[str, int]]) -> str:
-    """Return a line a stage: `links           yes 60   no 58`."""
+    """Return one line per stage: `links yes 60 no 58`."""
     return "\n".join(
         f"  {stage.value:<14}"
         + "   ".join(

@@ -1,4 +1,4 @@
-"""Progress for commands: nothing for two seconds, then a line that is replaced or repeated."""
+"""Progress of commands: nothing for two seconds, then a line that is replaced or repeated."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -7,13 +7,13 @@ from typing import TextIO, TypeVar
 Item = TypeVar("Item")
 
 QUIET_SECONDS = 2.0
-# A terminal's line is replaced often; a log gets a line now and then.
+# On a terminal the line is replaced often; a log gets a line now and then.
 TERMINAL_SECONDS = 0.2
 LOG_SECONDS = 10.0
 
 
 class Progress:
-    """Writes to `stream` how far something is, once it takes more than two seconds."""
+    """Writes the progress to `stream` once the work takes more than two seconds."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Progress:
         self.done = 0
 
     def step(self, count: int = 1) -> None:
-        """Count what is done; write a line if one is due."""
+        """Count finished items; write a line if one is due."""
         self.done += count
         now = self.clock()
         if now < self.due:

@@ -1,4 +1,4 @@
-"""What campaign_pause, campaign_resume and campaign_drain share."""
+"""Code that campaign_pause, campaign_resume and campaign_drain share."""
 
 import argparse
 from typing import Any, ClassVar

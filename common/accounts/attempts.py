@@ -18,14 +18,14 @@ from common.accounts.rules import (
     without,
 )
 
-# Somewhat longer than attempts count, so that no row is deleted that still matters.
+# Somewhat longer than attempts count, so that no row is deleted while it matters.
 KEPT = timedelta(milliseconds=WINDOW_MS) + timedelta(minutes=5)
 # More rows than one attempt can add, so the table shrinks whenever it holds old rows.
 PURGED_AT_ONCE = 20
 
 
 class Reservation(NamedTuple):
-    """An attempt that was counted, and in which rows; or how many seconds to wait."""
+    """An attempt that was counted, with its rows; or how many seconds to wait."""
 
     wait_seconds: int
     is_known: bool

@@ -1,4 +1,4 @@
-"""The sign-in page and what every page that asks for a password shares."""
+"""The sign-in page, and code that every page that asks for a password shares."""
 
 from typing import Any
 
@@ -34,11 +34,11 @@ class ThrottledPasswordChangeView(PasswordChangeView):
     form_class = ThrottledPasswordChangeForm
 
     def get_form_kwargs(self) -> dict[str, Any]:
-        """Hand the request to the form, which counts for it."""
+        """Pass the request to the form, which counts the attempt."""
         return super().get_form_kwargs() | {"request": self.request}
 
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
-        """Change the password; of the known devices only this one stays known."""
+        """Change the password; only this device stays known."""
         response = super().form_valid(form)
         assert isinstance(self.request.user, User)
         device_remember(self.request, self.request.user)

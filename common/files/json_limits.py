@@ -35,15 +35,15 @@ class JsonLimitError(ValueError):
 class JsonLimits:
     """Looks through JSON that comes in pieces; `see` raises JsonLimitError.
 
-    Whether it is JSON at all is left to the parser.
+    The parser decides whether it is JSON at all.
     """
 
     def __init__(self) -> None:
         self._depth = 0
-        # Where the piece that is being looked at begins in the file.
+        # The offset in the file of the piece that is being checked.
         self._offset = 0
         self._entry_at = 0
-        # A string or number that the last piece may not have held to its end.
+        # A string or number that may continue in the next piece.
         self._tail = b""
 
     def see(self, piece: bytes) -> None:
@@ -91,7 +91,7 @@ class JsonLimits:
 
 
 class LimitedJson:
-    """A JSON file for parsers to read, in which every piece is checked before they get it."""
+    """A JSON file for parsers to read; every piece is checked before they get it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""Photos from outside: what decoding one costs, found out before anything is decoded.
+"""Photos from outside: the cost of decoding one, determined before anything is decoded.
 
 A photo of a few kilobytes may claim 100 megapixels, and a small metadata table may refer to the
 same bytes thousands of times. Pillow would spend memory on both, so we look for them first.
@@ -14,25 +14,25 @@ from PIL.WebPImagePlugin import WebPImageFile
 
 MAX_PIXELS = 100_000_000
 MAX_BYTES = 100 * 2**20
-# What a photo may take while it is decoded, its file included.
+# How much memory a photo may take while it is decoded, including its file.
 MAX_MEMORY = 190 * 2**20
 
 MOST_SEGMENTS = 5000
 MOST_METADATA = 16 * 2**20
-# The standard has 64 KB; Pillow joins several parts, anew for each.
+# The standard has 64 KB; Pillow joins several parts, and copies them again for each.
 MOST_EXIF = 2**20
-# Usual progressive JPEGs have ten. Each is a pass over all pixels, however few bytes it has.
+# Usual progressive JPEGs have ten. Each is a pass over all pixels, even if it has few bytes.
 MOST_SCANS = 30
 # Writers put 8 KB or more of pixels into a chunk, and a few chunks of everything else.
 MOST_CHUNKS = 50_000
 MOST_OTHER_CHUNKS = 2000
-# Each may unfold to a megabyte.
+# Each may decompress to a megabyte.
 MOST_PACKED_CHUNKS = 16
 MOST_WEBP_CHUNKS = 1000
 
 _ONE_BYTE_MODES = ("1", "L", "P")
 _TWO_BYTE_MODES = ("I;16", "I;16B")
-# The decoder keeps two canvases, Pillow takes the pixels from it as bytes, and then as a picture.
+# The decoder keeps two canvases; Pillow copies the pixels from it as bytes, then as a picture.
 _WEBP_BYTES = 16
 _WEBP_COPIES = 4
 _UNIT = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
@@ -47,9 +47,9 @@ def check_file(
 ) -> type[ImageFile]:
     """Return Pillow's reader of a JPEG, PNG or WebP, opened but not yet decoded.
 
-    What the file says it is counts, whatever its name. Pillow's own `open` only warns of a photo
-    that is too large, by a setting that all threads share, and takes a photo with a thumbnail for
-    a format of its own; its readers, asked for directly, do neither.
+    The content decides the format, not the name. Pillow's own `open` only warns about a photo that
+    is too large, by a setting that all threads share, and treats a photo with a thumbnail as a
+    format of its own. Its readers, called directly, do neither.
     """
     if content.startswith(b"\xff\xd8\xff"):
         _check_jpeg(content)
@@ -64,7 +64,7 @@ def check_file(
 
 
 def check_size(size: tuple[int, int], max_pixels: int) -> None:
-    """Refuse a photo without pixels or with too many."""
+    """Refuse a photo that has no pixels or too many."""
     width, height = size
     if width < 1 or height < 1:
         raise PictureLimitError(f"it is {width} × {height}: there are no pixels")
@@ -84,7 +84,7 @@ def check_memory(needed: int, size: tuple[int, int], max_memory: int) -> None:
 
 
 def decoding_memory(image: ImageFile, content: bytes, *, scale: int = 1) -> int:
-    """Return how many bytes decoding takes at most, the file's own included.
+    """Return how many bytes decoding takes at most, including the file itself.
 
     `scale`: a JPEG is decoded to that fraction of its width and height.
     """
@@ -104,7 +104,7 @@ def decoding_memory(image: ImageFile, content: bytes, *, scale: int = 1) -> int:
 
 
 def check_exif(exif: bytes) -> None:
-    """Refuse a table whose entries together name more bytes than it has: Pillow copies them all."""
+    """Refuse a table whose entries refer to more bytes than it has: Pillow copies them all."""
     table = exif.removeprefix(b"Exif\0\0")
     order = {b"II*\0": "<", b"MM\0*": ">"}.get(table[:4])
     if order is None:
@@ -184,7 +184,7 @@ def _check_png(content: bytes) -> None:
 
 
 def _check_webp(content: bytes, max_pixels: int, max_memory: int) -> None:
-    """Its decoder takes memory for all pixels as soon as it is made, so all is asked before."""
+    """Check everything first: the decoder allocates memory for all pixels when it is created."""
     size = _webp_size(content)
     if size is None:
         raise PictureLimitError("the WEBP file is truncated or damaged: it has no size")

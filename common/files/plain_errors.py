@@ -30,7 +30,7 @@ _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
 def plain_error(error: msgspec.ValidationError, type_: type[msgspec.Struct]) -> str:
-    """Say why a value could not become a `type_`, and where in it.
+    """Say why a value could not become a `type_`, and where in the value.
 
     >>> class Dog(msgspec.Struct):
     ...     legs: int
@@ -51,7 +51,7 @@ def plain_error(error: msgspec.ValidationError, type_: type[msgspec.Struct]) -> 
     if missing := _MISSING.match(what):
         return f"{lead}`{missing['field']}` is missing"
     if kind := _KIND.match(what):
-        # Fields that may be left out take "null", which nobody writes.
+        # Optional fields accept "null", which nobody writes.
         wanted = _kinds(kind["wanted"].replace(" | null", ""))
         return f"{place or 'it'} must be {wanted}, not {_kinds(kind['got'])}"
     if length := _LENGTH.match(what):

@@ -19,8 +19,8 @@ LARGEST_TOML = 256 * 1024  # bytes
 MOST_PARTS = 16
 MOST_DEPTH = 16
 
-# Strings and comments are passed over. One that is never closed takes the rest with it, as it does
-# for the library, which then refuses it. Up to two quotes may stand before the three that close.
+# Strings and comments are skipped. An unclosed one extends to the end, as it does for the library,
+# which then refuses it. Up to two quotes may stand before the three closing quotes.
 _TOKEN = re.compile(
     r"""\"{3}(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}|\\?\Z)|"(?:[^"\\\n]|\\.)*+"?"""
     r"""|'{3}(?:[^']|'(?!''))*+(?:'{3,5}|\Z)|'[^'\n]*+'?"""
@@ -34,7 +34,7 @@ class TomlError(ValueError):
 
 
 def read_toml(source: str) -> dict[str, Any]:
-    """Parse TOML; TomlError names the line. Not for use inside a transaction: it takes its time."""
+    """Parse TOML; TomlError names the line. Do not use it inside a transaction: it is slow."""
     if len(source.encode("utf-8", "replace")) > LARGEST_TOML:
         raise too_large()
     _check_nesting(source)

@@ -1,4 +1,4 @@
-"""What to tell people when a file cannot be written: which file, why, and what to do."""
+"""Messages for files that cannot be written: which file, why, and what to do."""
 
 import errno
 import sqlite3
@@ -16,7 +16,7 @@ _FULL = {
     ),
     errno.EIO: "the disk could not read or write it. Check the disk, and restore from a backup.",
 }
-# Without a file's name these may be about something else, such as a port.
+# Without a file's name, these errors may be about something else, such as a port.
 _REFUSED = {
     errno.EROFS: "the disk is mounted read-only. Mount it for writing, or choose another place.",
     errno.EACCES: (
@@ -34,7 +34,7 @@ _DATABASE_READ_ONLY = (
     "The database's file or folder is not writable. Give the account that runs Chainbox write "
     "permission, then try again."
 )
-# PostgreSQL's own code for it, as psycopg2 gives it.
+# PostgreSQL's own code for this error, as psycopg2 gives it.
 _POSTGRESQL_FULL = "53100"
 
 

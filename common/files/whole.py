@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 PARTIAL = ".partial"
-# Nobody writes a file for so long.
+# Writing a file never takes this long.
 FORGOTTEN_SECONDS = 24 * 3600
 
 _BUFFER = 1 << 16
 _AT_ONCE = 8
-# A file's name has at most 255 bytes almost everywhere, and ours has more than the final one.
+# Most systems limit a file name to 255 bytes, and our temporary name is longer than the final one.
 _NAME_BYTES = 200
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 
@@ -41,13 +41,13 @@ class WrongContentError(ValueError):
 def whole_file(
     path: Path, *, private: bool = False, replace: bool = True, sync: bool = True
 ) -> Iterator[BinaryIO]:
-    """Yield a file to write to; `path` becomes what was written when the block ends well.
+    """Yield a file to write to; it becomes `path` if the block ends without an error.
 
-    private: only the owner may read it. Otherwise it has the rights of the file that it replaces,
-    or those of any new file. replace: False refuses a file that is there (FileExistsError). sync:
-    False does not wait until the disk has it, for a caller that waits for a whole folder at once.
-    Every OSError of writing names `path`. What is no file, such as /dev/stdout, is written to
-    directly.
+    private: only the owner may read it. Otherwise it has the permissions of the file that it
+    replaces, or those of any new file. replace: False refuses an existing file (FileExistsError).
+    sync: False does not wait for the disk, for a caller that waits for a whole folder at once.
+    Every OSError of writing names `path`. Anything but a regular file, such as /dev/stdout, is
+    written to directly.
     """
     with _naming(path):
         before = _mode(path)
@@ -59,7 +59,7 @@ def whole_file(
         return
     if before is not None and not replace:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    # A link goes on leading to the file.
+    # A symbolic link keeps pointing to the file.
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     draft = _draft_of(target)
     with _naming(path, draft):
@@ -80,7 +80,7 @@ def whole_file(
             raw.close()
             _give_name(draft, target, replace=replace, sync=sync)
     finally:
-        # Not `file`, which would try to write once more.
+        # Not `file`, which would try to write again.
         with suppress(OSError):
             raw.close()
         _remove(draft)
@@ -95,9 +95,10 @@ def write_bytes(
     replace: bool = True,
     sync: bool = True,
 ) -> None:
-    """Write a file of these parts, one after the other.
+    """Write a file from these parts in order.
 
-    sha256: what the content's must be; WrongContentError: it is not, and nothing was kept.
+    sha256: the expected hash of the content; if it differs, WrongContentError is raised and nothing
+    is kept.
     """
     digest = hashlib.sha256()
     with whole_file(path, private=private, replace=replace, sync=sync) as file:
@@ -113,13 +114,13 @@ def write_bytes(
 
 
 def write_text(path: Path, text: str, *, private: bool = False, sync: bool = True) -> None:
-    """Write a file of UTF-8 text, with the ends of lines that it has."""
+    """Write a file of UTF-8 text, and leave its line endings as they are."""
     write_bytes(path, [text.encode()], private=private, sync=sync)
 
 
 @contextmanager
 def whole_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary name for a library that opens files itself; otherwise as `whole_file`."""
+    """Yield a temporary name for a library that opens files itself; otherwise like `whole_file`."""
     draft = _draft_of(path)
     try:
         with _naming(path, draft):
@@ -132,14 +133,14 @@ def whole_path(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder; it appears as `path`, with all that is in it, or not at all.
+    """Yield an empty folder; it appears as `path`, with all its content, or not at all.
 
-    `path` may be there if it is an empty folder.
+    `path` may exist if it is an empty folder.
     """
     with _naming(path, path.parent):
         make_folder(path.parent)
         temporary = tempfile.TemporaryDirectory(prefix=f".{path.name[:50]}.", dir=path.parent)
-    # Inside of it, because a temporary folder is its owner's alone.
+    # Inside the temporary folder, because only its owner can read that.
     with temporary as outer, _naming(path, Path(outer), nameless=False):
         draft = Path(outer) / "draft"
         draft.mkdir()
@@ -151,7 +152,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, so that they are still there after a power cut."""
+    """Make a folder and its parents, so that they still exist after a power cut."""
     if path.is_dir():
         return
     make_folder(path.parent)
@@ -160,7 +161,7 @@ def make_folder(path: Path) -> None:
 
 
 def partials(folder: Path) -> Iterator[Path]:
-    """Yield the temporary files in a folder and below that killed processes left a day ago."""
+    """Yield the temporary files, in a folder and below, that killed processes left a day ago."""
     for path in folder.rglob(f".*{PARTIAL}"):
         with suppress(FileNotFoundError):  # another process is tidying up too
             if path.stat().st_mtime < time.time() - FORGOTTEN_SECONDS:
@@ -168,7 +169,7 @@ def partials(folder: Path) -> Iterator[Path]:
 
 
 class _NamedFile(io.FileIO):
-    """A file whose errors say which file it is to become: the system's own name none."""
+    """A file whose errors name the final file: the system's own errors name none."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
         super().__init__(descriptor, "wb")
@@ -201,7 +202,7 @@ def _give_name(draft: Path, path: Path, *, replace: bool, sync: bool) -> None:
 
 
 def _give_new_name(draft: Path, path: Path) -> None:
-    """Name a file unless the name is taken, even if somebody takes it at this moment."""
+    """Rename a file unless the name is taken, even if somebody takes it at this moment."""
     try:
         os.link(draft, path)
     except FileExistsError:
@@ -209,14 +210,14 @@ def _give_new_name(draft: Path, path: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # A file system without links: then the last moment must do.
+        # The file system has no links: check at the last moment instead.
         if path.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
         os.replace(draft, path)
 
 
 def _sync_tree(folder: Path) -> None:
-    """Wait until all below a folder is on the disk; several at once, which disks do together."""
+    """Wait until everything below a folder is on the disk, with several waits at once."""
     paths = [Path(root, name) for root, _, names in os.walk(folder) for name in ("", *names)]
 
     def sync(some: list[Path]) -> None:
@@ -233,7 +234,7 @@ def _sync(path: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some network file systems cannot do it for folders, and need not.
+        # Some network file systems cannot do this for folders, and need not.
         if error.errno != errno.EINVAL:
             raise
     finally:
@@ -241,16 +242,16 @@ def _sync(path: Path) -> None:
 
 
 def _remove(draft: Path) -> None:
-    # Whatever made the writing fail is worth more than that this fails too.
+    # The error that made the writing fail matters more than this one.
     with suppress(OSError):
         draft.unlink(missing_ok=True)
 
 
 @contextmanager
 def _naming(path: Path, draft: Path | None = None, *, nameless: bool = True) -> Iterator[None]:
-    """Let errors name the file that was to be written, not the draft, or a file in it.
+    """Make errors name the file that was to be written, not the draft, or a file in it.
 
-    Errors that name no file are taken for ours too, if `nameless`.
+    If `nameless`, errors that name no file are treated as ours too.
     """
     try:
         yield

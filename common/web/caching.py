@@ -1,7 +1,7 @@
 """What browsers and proxies may keep of a response: nothing, unless the view says otherwise.
 
-Nearly every page is somebody's: behind a shared computer's Back button, or in a proxy's cache, it
-would be somebody else's. Static files never come this far.
+Nearly every page is private. A shared computer's Back button, or a proxy's cache, would show it to
+somebody else. Static files do not pass through here.
 """
 
 from collections.abc import Callable

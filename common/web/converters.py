@@ -1,6 +1,6 @@
 """Numbers in addresses: no larger than the database's numbers can be.
 
-Importing this makes the converter known to `path()`, as `<id:…>`; modules with such routes do.
+Importing this registers the converter for `path()`, as `<id:…>`; modules with such routes do so.
 """
 
 from django.urls import register_converter
@@ -10,13 +10,13 @@ LARGEST = 2**63 - 1
 
 
 class IdConverter(IntConverter):
-    """A row's number. One that no row can have leads nowhere, as any other wrong address does."""
+    """A row's number. A number that no row can have is treated like any other wrong address."""
 
-    # As many digits as the largest has; reading more would only cost time.
+    # The largest number has this many digits; reading more would only cost time.
     regex = "[0-9]{1,19}"
 
     def to_python(self, value: str) -> int:
-        """Return the number; ValueError tells Django that this is no address of ours."""
+        """Return the number; ValueError tells Django that this is not an address of ours."""
         number = super().to_python(value)
         if number > LARGEST:
             raise ValueError(f"{value} is larger than any row's number")

@@ -36,7 +36,7 @@ def policy_text(**changes: str) -> str:
 
 
 def sandbox_text(allowed: str, *, frame_ancestors: str) -> str:
-    """Return the policy of a page by somebody else: it may load anything, but acts as nobody."""
+    """Return the policy of somebody else's page: it may load anything, but acts as nobody."""
     return f"sandbox {allowed}; frame-ancestors {frame_ancestors}"
 
 

@@ -1,7 +1,7 @@
-"""NUL, which no text may hold, is refused at the door: once, for all pages and forms.
+"""Refuses NUL, which no text may contain, in one place for all pages and forms.
 
-PostgreSQL stores no NUL in text, SQLite does: wherever one got in, something would fail, with an
-error page or much later, in a backup. JSON is looked at where it is decoded.
+PostgreSQL cannot store NUL in text, but SQLite can. A NUL would cause a failure somewhere: an error
+page at once, or a failed backup much later. JSON is checked where it is decoded.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,13 +16,13 @@ FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class PlainTextMiddleware:
-    """Answers 400 to whatever holds a NUL: in the path, the query, a cookie or a form."""
+    """Answers 400 to a request with a NUL in the path, the query, a cookie or a form."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Look at what every request has."""
+        """Check the parts that every request has."""
         if NUL in request.path or _has_nul(request.GET) or _any_nul(request.COOKIES.items()):
             raise BadRequest(WORDS)
         return self.get_response(request)
@@ -30,17 +30,17 @@ class PlainTextMiddleware:
     def process_view(
         self, request: HttpRequest, view: Callable[..., HttpResponseBase], *_: object
     ) -> None:
-        """Look at a form just before its view does."""
+        """Check a form just before its view reads it."""
         if request.content_type not in FORMS or getattr(view, "csrf_exempt", False):
-            return  # What programs and other sites' forms send is cleaned where it is read.
+            return  # Data from programs and other sites' forms is cleaned where it is read.
         length = str(request.META.get("CONTENT_LENGTH") or 0)
         if not length.isdecimal() or int(length[:20]) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            # No form of ours takes files: this is longer than any of them can be.
+            # None of our forms takes files: this is longer than any of them can be.
             raise RequestDataTooBig("The form is too long.")
         try:
             form = request.POST
         except UnreadablePostError:
-            return  # Whoever sent it has gone.
+            return  # The sender has disconnected.
         if _has_nul(form):
             raise BadRequest(WORDS)
 

@@ -1,4 +1,4 @@
-"""Files in forms: nothing here takes any, so their bytes are passed over and never kept."""
+"""Files in forms: no form here takes files, so their bytes are skipped and never kept."""
 
 from typing import Any, Never
 

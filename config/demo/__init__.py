@@ -1,1 +1,1 @@
-"""What `make run` sets up to try the site: accounts, a requester with play money, and its keys."""
+"""The demo setup of `make run`: accounts, a requester with play money, and its keys."""

@@ -33,7 +33,7 @@ DEMO_ACCOUNTS = (
 
 
 def ensure_demo_accounts() -> list[DemoAccount]:
-    """Create the missing demo accounts; returns those whose well-known password is still right."""
+    """Create missing demo accounts; return those that still have their well-known password."""
     if settings.PRODUCTION:
         raise ImproperlyConfigured(
             "Demo accounts have public passwords, so production mode does not create them."
@@ -48,7 +48,7 @@ def ensure_demo_accounts() -> list[DemoAccount]:
         if created:
             user.set_password(account.password)
             user.save()
-        # Also for an account made before a permission was asked for.
+        # Also for accounts created before a permission was required.
         user.user_permissions.add(
             *Permission.objects.filter(
                 content_type__app_label__in=["annotation", "grounding"],
@@ -61,7 +61,7 @@ def ensure_demo_accounts() -> list[DemoAccount]:
 
 
 def demo_accounts_close(accounts: Iterable[DemoAccount]) -> list[DemoAccount]:
-    """Give a new password to accounts that still have the well-known one; return those accounts.
+    """Give a new password to accounts that still have the well-known one; return them.
 
     For a site that others can reach: everybody knows the passwords that `make run` prints.
     """

@@ -14,7 +14,7 @@ PREFIX = "CHAINBOX_CROWD_"
 
 
 def crowd_file_write(folder: Path, values: Mapping[str, str]) -> None:
-    """Write the settings of a site that is being started; no values: there is no file."""
+    """Write the settings of a site that is starting; without values, remove the file."""
     path = folder / NAME
     if not values:
         path.unlink(missing_ok=True)
@@ -24,7 +24,7 @@ def crowd_file_write(folder: Path, values: Mapping[str, str]) -> None:
 
 
 def crowd_file_load(environment: MutableMapping[str, str], base: Path) -> None:
-    """Fill in the settings that the environment does not give, if it gives none of a crowd."""
+    """Fill in the settings that the environment lacks, if it sets none for a crowd."""
     if environment.get("CHAINBOX_MODE") == "production":
         return
     if any(name.startswith(PREFIX) and value for name, value in environment.items()):

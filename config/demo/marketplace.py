@@ -22,17 +22,17 @@ from marketplace.actions.workers import worker_sign_up
 from marketplace.models import Requester
 
 REQUESTER = "chainbox"
-# Once, and in development only: nobody is ever paid from it.
+# Given once, and in development only: nobody is ever paid from it.
 PLAY_MONEY_CENTS = 1_000_000
 DEMO_WORKER = DemoAccount("worker", "chainbox-worker", False, "works on the marketplace")
-# If one of these is set, another marketplace is meant, and we fill in none of the others.
+# If one of these is set, the operator means another marketplace, and we fill in none of the others.
 OWN = ("CHAINBOX_CROWD_ENDPOINT", "CHAINBOX_CROWD_KEY_ID", "CHAINBOX_CROWD_SECRET")
 
 
 def crowd_environment(host: str, port: int, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the crowd's settings that are not given, for the marketplace of this site.
+    """Return the missing crowd settings, filled in for this site's own marketplace.
 
-    Makes the requester if there is none. Empty: another marketplace is set.
+    Creates the requester if it does not exist. Returns nothing if another marketplace is set.
     """
     if any(given.get(name) for name in OWN):
         return {}
@@ -48,13 +48,14 @@ def crowd_environment(host: str, port: int, given: Mapping[str, str]) -> dict[st
         "CHAINBOX_CROWD_WEBHOOK_SECRET": requester.webhook_secret,
     }
     if is_local(host):
-        # The marketplace sends over plain HTTP to its own machine alone; elsewhere it is asked.
+        # The marketplace sends over plain HTTP only to its own machine; elsewhere, annotation polls
+        # it.
         values["CHAINBOX_CROWD_WEBHOOK"] = f"{address}/crowd/notifications"
     return {name: value for name, value in values.items() if not given.get(name)}
 
 
 def requester_ensure() -> Requester:
-    """Return the requester that annotation is on this site's marketplace."""
+    """Return annotation's requester on this site's marketplace."""
     requester = Requester.objects.filter(name=REQUESTER).first()
     if requester is None:
         requester = requester_create(name=REQUESTER)
@@ -67,9 +68,9 @@ def requester_ensure() -> Requester:
 
 
 def demo_worker_ensure() -> DemoAccount | None:
-    """Make a worker for newcomers to try the tasks with; None: the name or password is another's.
+    """Create a worker for newcomers to try the tasks; None if somebody else has the name.
 
-    Only for a site that nobody else can reach.
+    Also None if the password was changed. Only for a site that nobody else can reach.
     """
     if settings.PRODUCTION:
         raise ImproperlyConfigured(
@@ -90,7 +91,7 @@ def demo_worker_ensure() -> DemoAccount | None:
 
 
 def local_address(host: str, port: int) -> str:
-    """Return where the site's own processes reach it.
+    """Return the address at which the site's own processes reach it.
 
     >>> local_address("0.0.0.0", 8000), local_address("::", 8000), local_address("::1", 80)
     ('http://127.0.0.1:8000', 'http://[::1]:8000', 'http://[::1]:80')
@@ -100,7 +101,7 @@ def local_address(host: str, port: int) -> str:
 
 
 def is_local(host: str) -> bool:
-    """Tell whether a site that listens there can be reached by its own machine's name for itself.
+    """Tell whether localhost reaches a site that listens there.
 
     >>> is_local("127.0.0.1"), is_local("0.0.0.0"), is_local("192.0.2.7"), is_local("localhost")
     (True, True, False, True)

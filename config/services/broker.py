@@ -36,13 +36,14 @@ def prepare_folders(root: Path) -> dict[str, str]:
 
 
 class Channel(filesystem.Channel):
-    """Messages appear whole and are taken by exactly one reader."""
+    """Messages appear whole, and exactly one reader takes each."""
 
-    # The two classes above disagree about the second parameter's name; Celery passes it by place.
+    # The two parent classes disagree about the second parameter's name; Celery passes it by
+    # position.
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
-        # time_ns sorts over restarts of the machine; a monotonic clock would not.
+        # time_ns keeps the order across restarts of the machine; a monotonic clock would not.
         name = f"{time.time_ns()}_{uuid.uuid4().hex}.{queue}.msg"
-        # Not synced: a power cut may lose messages, since the database knows what is to be done.
+        # Not synced: a power cut may lose messages, since the database knows what is due.
         write_text(Path(self.data_folder_out) / name, dumps(payload), sync=False)
 
     def _queue_bind(

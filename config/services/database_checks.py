@@ -1,9 +1,9 @@
-"""Spares the check of a database connection that was in use a moment ago.
+"""Skips the check of a database connection that was in use a moment ago.
 
-Django asks at the beginning of every request whether the connection is alive, which is one more
+Django checks at the start of every request whether the connection is alive, which costs a round
 trip to the database. A connection does not die of old age within seconds. If the database has just
-restarted, this request fails, as it would have failed had the restart come a moment later, and the
-next one has a new connection.
+restarted, this request fails, as it would if the restart came a moment later, and the next request
+gets a new connection.
 """
 
 import time
@@ -31,7 +31,7 @@ def _trust_recent(**_: object) -> None:
 
 def _note_use(**_: object) -> None:
     for connection in connections.all(initialized_only=True):
-        # Set anew, also to nothing: after an error the connection may be a new one.
+        # Set every time, even to nothing: after an error the connection may be a new one.
         alive = connection.connection is not None and not connection.errors_occurred
         used = time.monotonic() if alive else float("-inf")
         connection.chainbox_used_at = used  # type: ignore[attr-defined]  # ours

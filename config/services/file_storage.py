@@ -15,9 +15,10 @@ class _Content(Protocol):
 
 
 class WholeFileStorage(FileSystemStorage):
-    """Files in a folder. Saving under a name that is taken replaces the file (`allow_overwrite`).
+    """Files in a folder. Saving under an existing name replaces the file (`allow_overwrite`).
 
-    Django's own writes under the final name: a full disk or a killed process leaves half a file.
+    Django's own storage writes under the final name: a full disk or a killed process leaves half a
+    file.
     """
 
     def _save(self, name: str, content: _Content) -> str:

@@ -18,7 +18,7 @@ from tests.crowd.published import (
 
 
 def send(client: MTurk, campaign: models.Campaign | None = None) -> int:
-    """Send what is due; with a campaign, what is due in a while."""
+    """Send the calls that are due; with a campaign, also those that are due soon."""
     if campaign is not None:
         all_due(campaign)
     return calls_send(client=client, at_once=1)

@@ -1,4 +1,4 @@
-"""A marketplace in this process, a requester with funds, and a campaign that is launched."""
+"""A marketplace in this process, a requester with funds, and a launched campaign."""
 
 from collections.abc import Iterator
 
@@ -54,13 +54,13 @@ def hit(zoo: models.Campaign, mturk_client: MTurk) -> models.Hit:
 
 @pytest.fixture
 def assignment(hit: models.Hit) -> models.Assignment:
-    """What somebody has submitted, and we have confirmed."""
+    """An assignment that somebody has submitted and we have confirmed."""
     return confirmed(make_worker(), hit)
 
 
 @pytest.fixture(autouse=True)
 def _broker_in_memory() -> Iterator[None]:
-    """Who is woken here is nobody: tests call what they want to see done."""
+    """Wake nobody: tests call the tasks that they need."""
     before = current_app.conf.broker_url
     current_app.conf.update(broker_url="memory://localhost/")
     yield

@@ -60,7 +60,7 @@ class InProcess:
 
 
 def in_process_client(requester: Requester) -> tuple[MTurk, InProcess]:
-    """Return a client of the requester's, and what answers it."""
+    """Return a client of the requester, and the transport that answers it."""
     key = AccessKey.objects.create(requester=requester)
     boto = boto_client(ADDRESS, key.key_id, key.secret, tries=1)
     server = InProcess()

@@ -38,7 +38,7 @@ def launched(name: str = "zoo") -> models.Campaign:
 
 
 def terms_of(campaign: models.Campaign, *, reward: int = REWARD) -> models.HitTerms:
-    """What a HIT of Links says and pays; without a requirement, so that anybody may work."""
+    """The terms of a HIT of Links; without a requirement, so that anybody may work."""
     body = json.dumps(
         {
             "Title": "Do two phrases name the same thing?",
@@ -140,7 +140,7 @@ def done_by(worker: market.Worker, hit: models.Hit) -> market.Assignment:
 
 
 def confirmed(worker: market.Worker, hit: models.Hit) -> models.Assignment:
-    """What a worker has submitted, written down on our side as a confirmation would."""
+    """Record a worker's submission on our side, as a confirmation would."""
     submitted = done_by(worker, hit)
     return models.Assignment.objects.create(
         hit=hit,
@@ -151,7 +151,7 @@ def confirmed(worker: market.Worker, hit: models.Hit) -> models.Assignment:
 
 
 def money_agrees(requester: market.Requester) -> None:
-    """Both ledgers say the same, to the cent: what was paid, the fees, what is held."""
+    """Both ledgers agree to the cent about payments, fees and held money."""
     ours = models.Payment.objects.aggregate(cents=Sum("cents"), fees=Sum("fee_cents"))
     kinds = market.AccountKind
     earned = market.Account.objects.filter(kind=kinds.EARNINGS).aggregate(sum=Sum("balance"))
@@ -165,7 +165,7 @@ def money_agrees(requester: market.Requester) -> None:
 
 
 def each_hit_is_there_once() -> None:
-    """Every HIT of ours is on the marketplace, and nothing else is: no double and no orphan."""
+    """All our HITs are on the marketplace, and nothing else is: no duplicates and no orphans."""
     theirs = list(market.HIT.objects.values_list("hit_id", flat=True))
     ours = models.Hit.objects.exclude(hit_id=None).values_list("hit_id", flat=True)
     assert sorted(theirs) == sorted(str(hit_id) for hit_id in ours)

@@ -30,7 +30,7 @@ BEGINNING = (Stage.LINKS, Stage.REQUIREMENT)
 def supplied(
     folder: Path, images: int, status: SupplyStatus = SupplyStatus.RUNNING, **crowd: Any
 ) -> models.Campaign:
-    """Make a campaign that is launched, without a look at what a launch needs."""
+    """Make a launched campaign without checking what a launch needs."""
     campaign = small_campaign(folder, [f"image-{number}" for number in range(images)])
     crowd_change(campaign, **({"budget_cents": RICH, "daily_budget_cents": RICH} | crowd))
     models.StageSupply.objects.bulk_create(
@@ -59,7 +59,7 @@ def work_hits(campaign: models.Campaign, *status: HitStatus) -> list[models.Hit]
 
 
 def published(campaign: models.Campaign) -> list[models.Hit]:
-    """Plan, and let the marketplace confirm what is to be created."""
+    """Plan, and let the marketplace confirm the HITs to be created."""
     hits_plan(campaign=campaign)
     for hit in work_hits(campaign, HitStatus.CREATING):
         confirm(hit)
@@ -94,7 +94,7 @@ def submit(hit: models.Hit, worker: str = "A1") -> models.Assignment:
 
 
 def pay(assignment: models.Assignment) -> None:
-    """What is done when the marketplace has paid: held no longer, but paid. In a transaction."""
+    """Record that the marketplace has paid: held money becomes paid. In a transaction."""
     hit = models.Hit.objects.select_for_update().select_related("terms").get(pk=assignment.hit_id)
     terms = hit.terms
     models.Payment.objects.create(

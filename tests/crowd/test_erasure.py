@@ -1,4 +1,4 @@
-"""A worker erased in the middle of a campaign: who they were is gone, and the money is right."""
+"""A worker erased in the middle of a campaign: the identity is gone, and the money is right."""
 
 import json
 from collections.abc import Callable
@@ -79,7 +79,7 @@ class Place(NamedTuple):
         return sitting_finish(claim=self.claim, answers=answers)
 
     def submit(self, sitting: models.Sitting) -> None:
-        """Send the marketplace's form, with what the page puts into it."""
+        """Send the marketplace's form with the fields that the page fills in."""
         fields = form_fields(sitting).items()
         assignment_submit(assignment=self.accepted, answer=answers_xml(fields))
 
@@ -111,7 +111,7 @@ def ada(db: None) -> market.Worker:
 def places(
     campaign: models.Campaign, client: MTurk, worker: market.Worker, count: int
 ) -> list[Place]:
-    """Have a worker accept so many HITs."""
+    """Have a worker accept this many HITs."""
     hits = [hit_queue(campaign) for _ in range(count)]
     send(client, campaign)
     made = []

@@ -182,7 +182,7 @@ def test_expired_by_itself(hit: models.Hit, mturk_client: MTurk, funded: market.
 def test_submitted_between_two_questions_is_not_missed(
     hit: models.Hit, mturk_client: MTurk, server: InProcess
 ) -> None:
-    """Of a HIT that is over all is known; else the last to submit would never be paid."""
+    """A finished HIT is completely known; otherwise the last submitter would never be paid."""
     worker = make_worker()
     theirs = market.HIT.objects.get()
     accepted = assignment_accept(hit_id=theirs.pk, worker=worker)
@@ -289,7 +289,7 @@ def test_a_marketplace_that_is_down_is_left_alone(
 
 
 def test_every_page_is_read(zoo: models.Campaign, mturk_client: MTurk, server: InProcess) -> None:
-    """A test has many places; what is known already costs no second confirmation."""
+    """A test has many assignments; known ones cost no second confirmation."""
     hit = hit_queue(zoo, places=120)
     send(mturk_client)
     hit.refresh_from_db()

@@ -178,7 +178,7 @@ def test_the_command_needs_a_campaign_and_a_fitting_number() -> None:
 
 
 class Leaflets:
-    """A recruiter that hands out leaflets: what adding one takes."""
+    """A recruiter that hands out leaflets: shows what adding a recruiter takes."""
 
     name = "leaflets"
 

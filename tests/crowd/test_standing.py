@@ -1,4 +1,4 @@
-"""What follows when a worker's standing changes: the qualification, the message, the doubts."""
+"""The effects of a change in a worker's standing: the qualification, the message, the doubts."""
 
 from pathlib import Path
 from typing import Any

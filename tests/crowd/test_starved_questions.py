@@ -1,4 +1,4 @@
-"""Questions that no worker who could be there may answer."""
+"""Questions that none of the available workers may answer."""
 
 from datetime import timedelta
 from pathlib import Path

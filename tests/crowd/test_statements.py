@@ -1,4 +1,4 @@
-"""How many SQL statements a sitting takes: few, and as many with 30,000 images as with 100."""
+"""The number of SQL statements of a sitting: small, and the same with 100 and 30,000 images."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

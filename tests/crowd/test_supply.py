@@ -1,4 +1,4 @@
-"""Supply: what is published and taken back, and that nothing is lost on the way."""
+"""Supply: which HITs are published and taken back, and that nothing is lost on the way."""
 
 from datetime import timedelta
 from pathlib import Path

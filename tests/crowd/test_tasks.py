@@ -1,4 +1,4 @@
-"""The tasks, the settings they go by, and crowd_check, over real connections."""
+"""The tasks, their settings, and crowd_check, over real connections."""
 
 from collections.abc import Iterator
 from io import StringIO

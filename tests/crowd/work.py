@@ -73,7 +73,7 @@ def sit(claim: Claim) -> models.Sitting:
 def submitted(
     claim: Claim, sitting: models.Sitting | None = None, at: datetime | None = None
 ) -> Submitted:
-    """Return what the marketplace tells once the form has been sent."""
+    """Return the marketplace's answer after the form was sent."""
     fields = form_fields(sitting) if sitting else {}
     return Submitted(
         assignment_id=claim.assignment_id,

@@ -1,1 +1,1 @@
-"""The marketplace: its rules and HITs' lives here, its API, pages and questions in rooms."""
+"""Tests of the marketplace: rules and lifecycle here; API, pages and questions in subfolders."""

@@ -1,4 +1,4 @@
-"""Requesters with boto3 clients, and the check that tests called what they say they call."""
+"""Requesters with boto3 clients, and the check that tests make the calls that they declare."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from tests.marketplace.people import make_requester, make_worker
 
 @pytest.fixture
 def calls(request: pytest.FixtureRequest) -> Iterator[list[Call]]:
-    """What the clients of this test have called; in the end, all it claims must be there."""
+    """The calls of this test's clients; at the end, they must include all that it declares."""
     record: list[Call] = []
     yield record
     for mark in request.node.iter_markers("operation"):

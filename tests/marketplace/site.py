@@ -1,4 +1,4 @@
-"""What the tests of the worker site share: signed-in workers, questions, pages as text."""
+"""Shared by the tests of the worker site: signed-in workers, questions, pages as text."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""The claim of acceptance: written by the marketplace, read by whoever has the access key."""
+"""The claim of acceptance: the marketplace writes it, and holders of the access key read it."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Money and places when several people act on the same thing at the same moment."""
+"""Money and assignments when several people act on the same thing at the same moment."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -73,7 +73,7 @@ def earned(worker: Worker) -> int:
 
 
 def assert_exact(requester: Requester) -> None:
-    """The ledger sums to zero, and what is held is what the open places cost."""
+    """The ledger sums to zero, and the held money equals the cost of the open places."""
     assert sum(Account.objects.values_list("balance", flat=True)) == 0
     for account in Account.objects.annotate(posted=Sum("postings__cents")):
         assert account.balance == (account.posted or 0)

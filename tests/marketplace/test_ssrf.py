@@ -1,4 +1,4 @@
-"""A requester's webhook cannot make the server call what only the server can reach."""
+"""A requester's webhook cannot make the server call addresses that only the server can reach."""
 
 import socket
 import sys

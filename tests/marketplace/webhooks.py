@@ -1,4 +1,4 @@
-"""A little web server that takes notifications."""
+"""A small web server that receives notifications."""
 
 import threading
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class Webhook(ThreadingHTTPServer):
-    """Answers with the statuses it is given, the last of them for ever; keeps what it got."""
+    """Answers with the given statuses, repeating the last one; keeps what it received."""
 
     daemon_threads = True
 

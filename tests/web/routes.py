@@ -1,4 +1,4 @@
-"""All registered routes, for tests that walk over every one of them."""
+"""All registered routes, for tests that visit every one of them."""
 
 import re
 import uuid

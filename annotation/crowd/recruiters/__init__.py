@@ -1,1 +1,1 @@
-"""Where workers come from: one module a source, each a `Recruiter`, listed in `registry`."""
+"""Sources of workers: one module per source, each a `Recruiter`, listed in `registry`."""

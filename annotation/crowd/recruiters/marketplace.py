@@ -20,7 +20,7 @@ from annotation.crowd.recruiters.recruiter import Invitation, Link, RecruitingEr
 _PREFIX = "ChainboxMarketplaceV1"
 _SERVICE = "mturk-requester"
 _TIMEOUT_SECONDS = 30
-# As much of a note as the marketplace keeps.
+# The marketplace keeps this much of a note.
 _LONGEST_NOTE = 100
 
 T = TypeVar("T")
@@ -63,14 +63,14 @@ class MarketplaceRecruiter:
         self._signer = SigV4Auth(Credentials(key_id, secret), _SERVICE, region)
 
     def links(self, campaign: models.Campaign) -> Sequence[Link]:
-        """Return the open sign-up link, if anybody may sign up."""
+        """Return the open sign-up link, if sign-up is open to everybody."""
         found = self._call("GetSignUpLink", {}, _SignUp)
         if not found.is_open:
             return ()
         return (Link(url=found.sign_up_url),)
 
     def invite(self, campaign: models.Campaign, *, places: int, days: int, note: str) -> Link:
-        """Make an invitation, with a note that names the campaign; its link is shown this once."""
+        """Make an invitation whose note names the campaign; its link is shown only this once."""
         noted = f"{campaign.name}: {note}" if note else campaign.name
         asked = {"Places": places, "Days": days, "Note": noted[:_LONGEST_NOTE]}
         made = self._call("CreateInvitation", asked, _Created)
@@ -81,7 +81,7 @@ class MarketplaceRecruiter:
         )
 
     def invitations(self) -> Sequence[Invitation]:
-        """Return all invitations made with our key, the newest first."""
+        """Return all invitations made with our key, newest first."""
         found: list[Invitation] = []
         token: dict[str, str] = {}
         while True:

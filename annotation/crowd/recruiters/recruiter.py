@@ -1,8 +1,8 @@
-"""What every recruiter can do.
+"""The interface of every recruiter.
 
-A recruiter brings people to the marketplace. It is no second crowd interface: questions, answers,
-trust and pay go through the marketplace's API, whoever sent the worker. A new one is a module
-here, a line in `registry`, and its settings.
+A recruiter brings people to the marketplace. It is not a second crowd interface: questions,
+answers, trust and pay go through the marketplace's API for all workers. A new recruiter needs a
+module here, a line in `registry`, and its settings.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from annotation import models
 
 
 class RecruitingError(ValueError):
-    """The recruiter could not do it; the message explains why in plain words."""
+    """The recruiter failed; the message explains why in plain words."""
 
 
 class Link(msgspec.Struct, frozen=True):
-    """An address to send to people; for how many, and until when, if that is limited."""
+    """An address to send to people, with its limits, if any, on their number and the time."""
 
     url: str
     places: int | None = None
@@ -41,13 +41,13 @@ class Recruiter(Protocol):
     def name(self) -> str: ...
 
     def links(self, campaign: models.Campaign) -> Sequence[Link]:
-        """Return the links that anybody may use now; none if people have to be invited."""
+        """Return the links that anybody may use now; none if people need an invitation."""
         ...
 
     def invite(self, campaign: models.Campaign, *, places: int, days: int, note: str) -> Link:
-        """Let so many more people in, within so many days (RecruitingError)."""
+        """Let this many more people in, within this many days (RecruitingError)."""
         ...
 
     def invitations(self) -> Sequence[Invitation]:
-        """Return the invitations made so far, the newest first (RecruitingError)."""
+        """Return the invitations made so far, newest first (RecruitingError)."""
         ...

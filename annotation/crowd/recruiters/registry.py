@@ -1,4 +1,4 @@
-"""The recruiters there are; the setting CHAINBOX_RECRUITER names the one in use."""
+"""All recruiters; the setting CHAINBOX_RECRUITER names the one in use."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from django.conf import settings
 from annotation.crowd.recruiters.marketplace import marketplace_recruiter
 from annotation.crowd.recruiters.recruiter import Recruiter, RecruitingError
 
-# Each is made when it is first needed, from settings of its own (RecruitingError).
+# Each is made from its own settings when it is first needed (RecruitingError).
 RECRUITERS: dict[str, Callable[[], Recruiter]] = {
     "marketplace": marketplace_recruiter,
 }

@@ -1,4 +1,4 @@
-"""manage.py backup_restore FILE: a backup's tables and photos into an empty database."""
+"""manage.py backup_restore FILE: restore a backup's tables and photos to an empty database."""
 
 import sys
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""manage.py backup_write FILE: all tables and photos in one file."""
+"""manage.py backup_write FILE: write all tables and photos to one file."""
 
 import sys
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""manage.py campaign_estimate: what a campaign will take and cost."""
+"""manage.py campaign_estimate: estimate how long a campaign will take and what it will cost."""
 
 import argparse
 import sys

@@ -43,7 +43,7 @@ class Command(DatabaseCommand):
 
 
 def _named(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every value with its name, as `questions_per_hit.links`."""
+    """Yield every value with its name, such as `questions_per_hit.links`."""
     for name, value in values.items():
         if isinstance(value, dict):
             yield from _named(value, f"{prefix}{name}.")
@@ -52,7 +52,7 @@ def _named(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def read_changes(assignments: list[str], settings: Settings) -> dict[str, Any]:
-    """Return the new values by name; only those that differ from the current ones."""
+    """Return by name the new values that differ from the current ones."""
     current: dict[str, Any] = json.loads(msgspec.json.encode(settings))
     del current["version"]
     changed = deepcopy(current)
@@ -65,7 +65,7 @@ def read_changes(assignments: list[str], settings: Settings) -> dict[str, Any]:
 
 
 def _assign(values: dict[str, Any], name: str, value: Any) -> None:
-    """Set the value of that name, `crowd.price_cents.links` in as many steps as it has."""
+    """Set the value of that name; each dot, as in `crowd.price_cents.links`, is one step down."""
     first, *rest = name.split(".")
     if first not in values:
         raise CommandError(f"There is no setting {first!r}; there are: {', '.join(values)}.")

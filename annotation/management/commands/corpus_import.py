@@ -1,4 +1,4 @@
-"""manage.py corpus_import: captions, photos and perhaps annotation into a campaign."""
+"""manage.py corpus_import: import captions, photos and perhaps annotation into a campaign."""
 
 import argparse
 import sys
@@ -163,7 +163,7 @@ class _Check:
         self.bad: set[str] = set()
         self.pictures: dict[str, Picture] = {}
         self.good = 0
-        # What an earlier import has verified and stored: by image, the photo's file and hash.
+        # What an earlier import verified and stored: the photo's file and hash, by image.
         self._stored = {
             name: (file, sha256)
             for name, file, sha256 in Image.objects.filter(campaign=campaign)
@@ -202,7 +202,7 @@ class _Check:
     def _check_picture(self, image: CorpusImage, photos: Path) -> None:
         file, sha256 = self._stored.get(image.name, ("", ""))
         problem = photo_problem(file, sha256) if file else None
-        # A photo that is stored, and whole, is not decoded again.
+        # A photo that is stored and intact is not decoded again.
         if file and problem is None:
             return
         try:

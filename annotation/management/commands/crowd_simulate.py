@@ -116,7 +116,7 @@ class Command(DatabaseCommand):
         progress.finish()
         starved = run.starved
         if options["review"]:
-            # With a limit the crowd may go on another time.
+            # With a limit, the crowd may continue another time.
             self._review(campaign, crowd_is_done=options["limit"] is None)
             starved = OpenQuestion.objects.filter(campaign=campaign).count() if starved else 0
         self.stdout.write(f"{run.judgments:,} judgments recorded now; in all:\n")

@@ -16,9 +16,9 @@ DEMO = Path(annotation.__file__).parent / "demo"
 CAMPAIGN = "demo"
 # The same photos again, for people to try the tasks on.
 OPEN_CAMPAIGN = "try it"
-# For each image and answer: two, as elsewhere, would be too few for a launch with ten photos.
+# For each image and answer. Two, as elsewhere, would be too few to launch with ten photos.
 GOLD_PER_IMAGE = 6
-# Enough money for all of it, and a probation short enough for one person.
+# Enough money for the whole campaign, and a probation short enough for one person.
 OPEN_SETTINGS = (
     "crowd.budget_cents=20000",
     "crowd.daily_budget_cents=20000",
@@ -51,7 +51,7 @@ class Command(DatabaseCommand):
             call_command(
                 "campaign_settings", *OPEN_SETTINGS, campaign=OPEN_CAMPAIGN, stdout=StringIO()
             )
-            # Without a marketplace, as in a container, it is there to be launched later.
+            # Without a marketplace, as in a container, the campaign can be launched later.
             if is_configured():
                 call_command("campaign_launch", campaign=OPEN_CAMPAIGN, stdout=self.stdout)
 
@@ -67,8 +67,8 @@ class Command(DatabaseCommand):
                 gold=True,
                 stdout=self.stdout,
             )
-        # It may be from before there were guides or gold questions; what somebody has
-        # edited or retired stays.
+        # The campaign may be older than guides and gold questions; whatever somebody has edited or
+        # retired stays.
         if not Guide.objects.filter(campaign__name=campaign).exists():
             call_command("guides_import", DEMO / "guides", campaign=campaign, stdout=self.stdout)
         if not GoldQuestion.objects.filter(campaign__name=campaign).exists():

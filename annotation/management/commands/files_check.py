@@ -21,7 +21,7 @@ from annotation.selectors.corpus.photo_files import (
 from common.files.trouble import error_words
 from common.files.whole import partials
 
-# Of a hundred images that show a photo, a few are enough to name.
+# If a hundred images show a photo, naming a few is enough.
 MOST_IMAGES = 3
 
 
@@ -85,7 +85,7 @@ class Command(DatabaseCommand):
 
 
 def _shown_by(photo: StoredPhoto) -> str:
-    """Return which images show a photo."""
+    """Return the images that show a photo."""
     named = [f"image {name} of campaign {campaign!r}" for campaign, name in photo.images]
     more = len(named) - MOST_IMAGES
     return ", ".join(named[:MOST_IMAGES]) + (f" and {more:,} more" if more > 0 else "")

@@ -33,7 +33,7 @@ class Command(DatabaseCommand):
         parser.add_argument("--campaign", required=True, metavar="NAME")
         parser.add_argument("--skip-bad", action="store_true", help="leave bad entries out")
         parser.add_argument("--dry-run", action="store_true", help="check only, import nothing")
-        # These are for what is made of a release folder.
+        # These apply to questions made from a release folder.
         add_stages(parser)
         add_limits(parser, MOST)
 

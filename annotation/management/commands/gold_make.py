@@ -14,7 +14,8 @@ from annotation.management.progress import Progress
 from annotation.models import AnswerKey
 from annotation.pipeline.protocol.questions import Stage
 
-# Enough for the busiest: at 2% these are ten thousand questions of two answers and more.
+# Enough for the busiest worker: at 2%, these last for ten thousand questions with two answers or
+# more.
 MOST = 500
 
 

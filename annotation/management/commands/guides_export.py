@@ -1,4 +1,4 @@
-"""manage.py guides_export: a campaign's guides into a folder, to be edited."""
+"""manage.py guides_export: write a campaign's guides to a folder for editing."""
 
 import argparse
 from pathlib import Path

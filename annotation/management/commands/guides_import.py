@@ -1,4 +1,4 @@
-"""manage.py guides_import: a folder of guides into a campaign."""
+"""manage.py guides_import: import a folder of guides into a campaign."""
 
 import argparse
 from pathlib import Path
@@ -45,7 +45,7 @@ class Command(DatabaseCommand):
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    """Return the text of every topic that the folder has a file of."""
+    """Return the text of every topic for which the folder has a file."""
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder.")
     known = {guide_file(topic): topic for topic in TOPICS}

@@ -62,5 +62,5 @@ class Command(BaseCommand):
                     "characters"
                 )
             tokens = tokenise(text)
-            # Every caption keeps its line, an empty one too.
+            # Every caption keeps its line, even an empty one.
             self.stdout.write(to_brackets(tokens, finder.find(tokens)))

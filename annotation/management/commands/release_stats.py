@@ -1,4 +1,4 @@
-"""manage.py release_stats DIR: a release's statistics beside the paper's."""
+"""manage.py release_stats DIR: show a release's statistics next to the paper's."""
 
 import sys
 from argparse import ArgumentParser
@@ -29,7 +29,7 @@ def release_statistics(directory: str, *, progress: TextIO) -> DatasetStatistics
 
 class Command(BaseCommand):
     help = "Print the statistics of a release beside the paper's."
-    # A release is files only: this command works without any database.
+    # A release consists of files only, so this command works without a database.
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            # Django's own stderr ends every write with a line end, so it cannot replace a line.
+            # Django's own stderr ends every write with a newline, so it cannot replace a line.
             statistics = release_statistics(options["directory"], progress=sys.stderr)
         except ReleaseError as error:
             raise CommandError(str(error)) from error

@@ -1,4 +1,4 @@
-"""manage.py worker_erase: forget who a worker is."""
+"""manage.py worker_erase: erase a worker's identity."""
 
 import argparse
 from typing import Any

@@ -67,7 +67,7 @@ class Command(DatabaseCommand):
             self._print(link)
 
     def _print(self, link: Link) -> None:
-        # The link alone on standard output, so that it can be passed on.
+        # Standard output gets only the link, so that it can be piped.
         self.stdout.write(link.url)
         if link.places is not None:
             people = "one person" if link.places == 1 else f"{link.places} people"

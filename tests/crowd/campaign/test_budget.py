@@ -258,7 +258,7 @@ def test_no_history_goes_beyond_the_budgets(
 
 
 def nothing_is_lost(campaign: models.Campaign) -> None:
-    """Every HIT that is not over has a call that made or ends it; what is handed in is held."""
+    """Every open HIT has a call that makes or ends it; the money for submitted work is held."""
     for hit in work_hits(campaign, HitStatus.CREATING, HitStatus.CLOSING):
         operation = "create_hit" if hit.status == HitStatus.CREATING else "expire_hit"
         assert hit.calls.filter(operation=operation).exclude(status=CallStatus.DROPPED).exists()

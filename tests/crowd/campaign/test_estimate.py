@@ -1,4 +1,4 @@
-"""The estimate: from simulated runs of the corpus itself, and what it says of how it came about."""
+"""The estimate: it comes from simulated runs of the corpus itself, and explains how it was made."""
 
 import io
 from collections import Counter

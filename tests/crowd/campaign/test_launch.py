@@ -1,4 +1,4 @@
-"""Launching: refused with all that is lacking and what helps; and the commands round it."""
+"""Launching: a refusal lists all that is missing and what helps; and the related commands."""
 
 import io
 from collections.abc import Iterator

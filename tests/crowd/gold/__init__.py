@@ -1,1 +1,1 @@
-"""Gold questions in the database: made, chosen, disguised, kept good."""
+"""Gold questions in the database: how they are made, chosen, disguised and maintained."""

@@ -1,4 +1,4 @@
-"""Gold questions of what is sure, of files and of releases; and the commands for it."""
+"""Gold questions from sure chains, from files and from releases; and the commands for them."""
 
 import json
 from io import StringIO

@@ -1,4 +1,4 @@
-"""Choosing gold questions reads few rows, however many there are."""
+"""Choosing gold questions reads few rows, no matter how many there are."""
 
 import json
 from pathlib import Path
@@ -65,7 +65,7 @@ FILL = """
 
 
 def rows_read(plan: dict[str, Any]) -> int:
-    """Count what the leaves of a plan read, with what they read in vain."""
+    """Count the rows that the leaves of a plan read, including those they discard."""
     inner = plan.get("Plans", [])
     own = 0
     if "Scan" in plan["Node Type"] and "Relation Name" in plan:

@@ -40,7 +40,7 @@ def campaign(db: None) -> models.Campaign:
 def workers_with(
     campaign: models.Campaign, stage: Stage, number: int, *, right: int, checks: int
 ) -> list[models.Worker]:
-    """Workers who are trusted at a stage with so many right answers."""
+    """Workers who are trusted at a stage, with this many right answers."""
     workers = [worker_ensure(name=f"W{right}OF{checks}N{n}") for n in range(number)]
     standing = Standing(trust=Trust.TRUSTED, now=Tally(checks=checks, right=right))
     models.WorkerStanding.objects.bulk_create(

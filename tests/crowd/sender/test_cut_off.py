@@ -1,4 +1,4 @@
-"""Answers of the marketplace that break off, as when it is killed: they are no answers."""
+"""Truncated answers, as when the marketplace is killed, do not count as answers."""
 
 import socket
 import threading

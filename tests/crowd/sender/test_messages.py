@@ -1,4 +1,4 @@
-"""Telling workers and the marketplace what they should know, the latest word last."""
+"""Messages to workers and qualifications at the marketplace; the latest comes last."""
 
 from collections.abc import Callable
 from datetime import timedelta

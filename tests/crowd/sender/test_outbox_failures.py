@@ -32,7 +32,7 @@ CLAIMS_BROKEN = 20
 
 
 def send_until_done(campaign: models.Campaign, client: MTurk) -> int:
-    """Send, and begin anew whenever the process is gone; return how often it was."""
+    """Send, and start again whenever the process dies; return how often it died."""
     gone = 0
     waiting = models.OutboxCall.objects.filter(status=CallStatus.WAITING)
     for _ in range(3000):

@@ -1,4 +1,4 @@
-"""Calls that do not go through: what waits, what fails, and what is not held up."""
+"""Calls that do not go through: which wait, which fail, and which are not held up."""
 
 from collections.abc import Callable
 from datetime import timedelta

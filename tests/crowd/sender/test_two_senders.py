@@ -1,4 +1,4 @@
-"""Several processes send and look at once: no call is on its way twice at the same time."""
+"""Several processes send and poll at once: no call is under way twice at the same time."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 
 def together(work: Callable[[MTurk], int], clients: list[MTurk]) -> list[int]:
-    """Have each client's work done at the same time; return what each has come to."""
+    """Run each client's work at the same time; return the result of each."""
     start = Barrier(len(clients))
 
     def run(client: MTurk) -> int:
@@ -106,7 +106,7 @@ def test_no_hit_is_looked_at_twice(
 
 
 def test_a_sender_keeps_several_calls_on_their_way(zoo: models.Campaign, funded: Requester) -> None:
-    """The threads of one sender touch no database: what they ask is answered by threads here."""
+    """The threads of one sender do not use the database: threads here answer their calls."""
     client, server = in_process_client(funded)
     _answer_in_threads(server)
     for _ in range(10):

@@ -1,4 +1,4 @@
-"""Requests signed by botocore itself, at any time: the peer of our own check."""
+"""Requests that botocore itself signs, for any time: the reference for our own check."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Inviting workers through the API: signed as all else, and only for who may."""
+"""Inviting workers through the API: signed like any other call, and only with permission."""
 
 import json
 from datetime import timedelta

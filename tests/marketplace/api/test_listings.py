@@ -1,4 +1,4 @@
-"""Listings cost the same however long they are; group ids."""
+"""Listings cost the same no matter how long they are; group ids."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,6 +1,6 @@
-"""Every operation of the service model has a test over HTTP, and so has each error it can give.
+"""Every operation of the service model, and each error it can give, has a test over HTTP.
 
-The tests say what they drive by `@operation`; conftest.py checks that they really do.
+The tests declare with `@operation` what they call; conftest.py checks that they really do.
 """
 
 import importlib
@@ -107,7 +107,7 @@ ERRORS: dict[str, set[str]] = {
 
 
 def driven() -> set[tuple[str, str | None]]:
-    """Return what the tests say they drive: operations with an error code, or None for success."""
+    """Return what the tests claim to call: operations with an error code, or None for success."""
     found: set[tuple[str, str | None]] = set()
     for file in sorted(Path(__file__).parent.glob("test_operations_*.py")):
         module = importlib.import_module(f"tests.marketplace.api.{file.stem}")

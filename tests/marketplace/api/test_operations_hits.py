@@ -1,4 +1,4 @@
-"""HIT types and the making of HITs through the API, over HTTP, with boto3."""
+"""HIT types and creating HITs through the API, over HTTP, with boto3."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

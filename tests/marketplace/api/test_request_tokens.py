@@ -1,4 +1,4 @@
-"""Two requests with one token at the same moment do their work once."""
+"""Two simultaneous requests with one token do their work once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -27,7 +27,7 @@ def secret_of(key_id: str) -> str | None:
 
 
 def arrived(url: str, headers: dict[str, str], body: bytes, method: str = "POST") -> SignedRequest:
-    """What a server sees of a request; header values as WSGI gives them."""
+    """A request as a server sees it, with header values as WSGI gives them."""
     parts = urlsplit(url)
     seen = {name.lower(): value.encode().decode("latin-1") for name, value in headers.items()}
     return SignedRequest(method, parts.path, parts.query, seen, body)

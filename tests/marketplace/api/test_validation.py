@@ -36,7 +36,7 @@ def operation(name: str) -> OperationModel:
 
 
 def violation(name: str, body: dict[str, Any]) -> str:
-    """What the only violated rule is called, with its place."""
+    """The name of the only violated rule, with its place."""
     with pytest.raises(FrontError) as caught:
         validated(operation(name), body)
     assert caught.value.kind == "ValidationException"

@@ -1,4 +1,4 @@
-"""Signing up, consent, invitations, taking one's data along, and leaving."""
+"""Signing up, consent, invitations, exporting one's data, and leaving."""
 
 import io
 import json

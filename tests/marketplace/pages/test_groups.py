@@ -1,4 +1,4 @@
-"""What a worker finds, and what is kept from them."""
+"""The HIT groups that a worker can find, and those that are hidden."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What an attacker would try with pages, forms and notifications, and with very many HITs."""
+"""Attacks with pages, forms and notifications, and with very many HITs."""
 
 from datetime import timedelta
 from html import unescape
@@ -46,7 +46,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def frame() -> Client:
-    """A browser without cookies: what a page in a frame is to us, and what curl is."""
+    """A browser without cookies, like a page in a frame, or curl."""
     return Client(enforce_csrf_checks=True)
 
 
@@ -260,7 +260,7 @@ def test_strange_forms_get_a_page_and_change_nothing(
 
 @pytest.mark.parametrize("destination", ["https://a..b/", "https://.example.org/"])
 def test_a_destination_that_can_be_no_host_s_holds_up_nobody(destination: str) -> None:
-    """Such a name raised something else than a failed connection does."""
+    """Such a name raised a different error from a failed connection."""
     bad, good = make_requester(0), make_requester(0)
     with pytest.raises(DeliveryError):
         webhook_post(destination=destination, body="{}", requester=bad)

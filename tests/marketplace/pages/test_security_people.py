@@ -1,6 +1,6 @@
-"""What an attacker would try as a worker or requester: to be another, or to see what is theirs.
+"""Attacks by workers or requesters who try to act as others or to see others' data.
 
-Each test is an attempt, and what must come of it; so in test_security_pages.py and
+Each test is an attempt and its required outcome, as in test_security_pages.py and
 test_security_races.py.
 """
 
@@ -55,7 +55,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def frame() -> Client:
-    """A browser without cookies: what a page in a frame is to us, and what curl is."""
+    """A browser without cookies, like a page in a frame, or curl."""
     return Client(enforce_csrf_checks=True)
 
 
@@ -64,7 +64,7 @@ def snapshot() -> list[tuple[object, ...]]:
 
 
 def frame_query(html: str) -> dict[str, str]:
-    """Return what the frame's address says."""
+    """Return the parameters in the frame's address."""
     address = unescape(html.split("<iframe")[1].split('src="')[1].split('"')[0])
     return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
 
@@ -88,7 +88,7 @@ def test_a_worker_cannot_touch_another_s_assignment() -> None:
 
 
 def test_who_had_an_assignment_before_cannot_submit_it_for_the_next_worker(frame: Client) -> None:
-    """The id is given to the next worker, so the one who returned it knows it."""
+    """The next worker gets the same id, so the worker who returned it knows it."""
     hit = new_hit(make_requester())
     first, second = new_worker(), new_worker()
     one = accepted(signed_in(first), hit)

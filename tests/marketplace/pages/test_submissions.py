@@ -1,4 +1,4 @@
-"""externalSubmit: what it takes, and what it refuses without changing anything."""
+"""externalSubmit: what it accepts, and what it refuses without changing anything."""
 
 from datetime import timedelta
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""What workers send: as XML, and held against the form."""
+"""Workers' answers: as XML, and checked against the form."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""ExternalQuestion and HTMLQuestion, and what no document gets away with."""
+"""ExternalQuestion and HTMLQuestion, and documents that are refused."""
 
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit

@@ -1,4 +1,4 @@
-"""Formatted content: what is let through, how it is shown, and what is refused."""
+"""Formatted content: what is allowed, how it is shown, and what is refused."""
 
 from contextlib import suppress
 from html.parser import HTMLParser

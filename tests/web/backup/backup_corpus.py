@@ -71,7 +71,7 @@ def make() -> None:
 
 
 def judge(image_id: int, workers: list[int]) -> None:
-    """Answer what is asked about an image a while, so that all state tables have rows."""
+    """Answer some questions about an image, so that all state tables have rows."""
     from annotation import models
     from annotation.actions.protocol.facts import judgments_record
     from annotation.pipeline.engine import open_questions

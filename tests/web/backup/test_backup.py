@@ -1,4 +1,4 @@
-"""Backup and restore, into databases that are really others, of both engines."""
+"""Backup and restore, into separate databases, with both engines."""
 
 import hashlib
 import io
@@ -146,7 +146,7 @@ def members(path: Path) -> dict[str, bytes]:
 
 
 def rewrite(path: Path, changed: dict[str, bytes | None]) -> None:
-    """Write a backup anew with other members; None leaves one out."""
+    """Rewrite a backup with other members; None leaves one out."""
     contents = members(path) | changed
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in contents.items():

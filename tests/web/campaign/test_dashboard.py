@@ -1,4 +1,4 @@
-"""The dashboard's pages: what they say, what they cost, and what they never let through."""
+"""The dashboard's pages: what they show, what they cost, and what they never let through."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def reader(client: Client) -> Client:
-    """An account that may look at campaigns and nothing else."""
+    """An account that may only view campaigns."""
     client.force_login(researcher())
     return client
 

@@ -1,4 +1,4 @@
-"""Estimates on the dashboard: asked for, made in the background one at a time, and kept."""
+"""Estimates on the dashboard: requested, made in the background one at a time, and kept."""
 
 import re
 import subprocess
@@ -43,7 +43,7 @@ def campaign(tmp_path: Path) -> models.Campaign:
 
 @pytest.fixture
 def reader(client: Client) -> Client:
-    """Whoever may look at campaigns and nothing else."""
+    """An account that may only view campaigns."""
     client.force_login(researcher())
     return client
 

@@ -1,4 +1,4 @@
-"""files_check finds every photo that is not as it was imported; the next import puts it back."""
+"""files_check finds every photo that has changed since its import; the next import restores it."""
 
 import io
 import os
@@ -45,7 +45,7 @@ def imported(folder: Path, campaign: str = "c") -> str:
 
 
 def checked(**options: object) -> tuple[str, str]:
-    """Return what files_check says, and what it fails with."""
+    """Return the output of files_check, and its error."""
     out = io.StringIO()
     try:
         call_command("files_check", stdout=out, **options)

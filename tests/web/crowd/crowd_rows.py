@@ -17,7 +17,7 @@ from annotation.pipeline.trust.standing import Checked, Event, FinishedTest
 def trusted(
     campaign: models.Campaign, name: str, stage: Stage = Stage.LINKS, *, right: int = 33
 ) -> models.WorkerStanding:
-    """Make a worker who passed the test and has answered 36 checks, so many of them right."""
+    """Make a worker who passed the test and answered 36 checks, this many of them correctly."""
     worker = worker_ensure(name=name)
     events: dict[str, Event] = {"test/1": FinishedTest(right=10, asked=10)}
     for number in range(36):

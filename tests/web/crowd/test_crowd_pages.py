@@ -59,7 +59,7 @@ def editor() -> Client:
 
 @pytest.fixture
 def launched(campaign: models.Campaign) -> models.Campaign:
-    """A campaign whose stages run; what a launch asks for has tests of its own."""
+    """A campaign whose stages run; other tests cover what a launch needs."""
     models.StageSupply.objects.bulk_create(
         models.StageSupply(campaign=campaign, stage=stage.value) for stage in Stage
     )
@@ -81,7 +81,7 @@ def text_of(source: str) -> str:
 
 
 def said(client: Client, path: str, **data: str) -> str:
-    """Post a form and return what the page after it says."""
+    """Post a form and return the text of the page that follows."""
     response = client.post(path, data, follow=True)
     assert response.status_code == 200
     found = re.search(r'<ul class="messages".*?</ul>', response.content.decode(), re.DOTALL)

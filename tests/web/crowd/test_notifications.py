@@ -1,4 +1,4 @@
-"""The webhook: what is not the marketplace's is refused, and the same again changes nothing."""
+"""The webhook: it refuses what the marketplace did not send, and repeats change nothing."""
 
 import json
 import random

@@ -39,7 +39,7 @@ def text_of(source: str) -> str:
 
 
 def act(client: Client, action: str, *rows: Any, **given: str) -> str:
-    """Carry an action out on rows, with what its page asks for; return what is said then."""
+    """Carry out an action on rows, with its form's fields; return the message that follows."""
     data: dict[str, Any] = {"action": action, "_selected_action": [row.pk for row in rows]}
     if given:
         data |= {"confirmed": "1", **given}

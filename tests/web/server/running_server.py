@@ -1,4 +1,4 @@
-"""The site's web server as a process of its own, and clients that talk to it byte by byte."""
+"""The site's web server as a separate process, and clients that talk to it byte by byte."""
 
 import http.client
 import socket
@@ -57,7 +57,7 @@ class Served:
             connection.close()
 
     def is_well(self, seconds: float = 10) -> bool:
-        """Ask the health check, as whoever watches the site does."""
+        """Ask the health check, as a monitor of the site does."""
         with suppress(OSError, http.client.HTTPException):
             return self.ask("/healthz", seconds=seconds)[0].status == 200
         return False
@@ -130,7 +130,7 @@ def served(values: dict[str, str], **settings: str) -> Iterator[Served]:
 
 @contextmanager
 def dripping(server: Served, kind: str, count: int) -> Iterator[list[socket.socket]]:
-    """Keep so many connections busy, each with one more byte now and then."""
+    """Keep this many connections busy, each with one more byte now and then."""
     stop = threading.Event()
     clients = []
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""docker-compose.yml and Dockerfile cannot be run in every test environment; their sense can."""
+"""Checks of docker-compose.yml and Dockerfile, which not every test environment can run."""
 
 import os
 import subprocess

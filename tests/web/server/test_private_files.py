@@ -1,4 +1,4 @@
-"""What the site writes cannot be read by everybody on the machine."""
+"""Other accounts on the machine cannot read the files that the site writes."""
 
 import os
 import sqlite3

@@ -30,7 +30,7 @@ REPLICAS = ("127.0.0.1", "127.0.0.2")
 
 
 class Replica(ThreadingHTTPServer):
-    """Answers with what it was asked, and counts how often."""
+    """Answers with the request that it got, and counts requests."""
 
     daemon_threads = True
 
@@ -40,7 +40,7 @@ class Replica(ThreadingHTTPServer):
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Says what has come in."""
+    """Reports what has come in."""
 
     server: Replica
 

@@ -1,4 +1,4 @@
-"""What starts and what is refused, in processes with a real environment."""
+"""Which settings start and which are refused, in processes with a real environment."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""For a Celery worker of the tests: from its start on, its clock is ten minutes fast."""
+"""For a Celery worker of the tests: from its start, its clock is ten minutes fast."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The cache in Redis: JSON that nobody can smuggle code in by, and an empty one without Redis."""
+"""The cache in Redis: JSON, so nobody can smuggle in code; and an empty cache without Redis."""
 
 import pickle
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ NOBODY = "redis://127.0.0.1:{}/0"
 
 @pytest.fixture(autouse=True)
 def _new_outage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one test finds out about its Redis is not true of the next one's."""
+    """Forget what one test learnt about its Redis before the next one starts."""
     known = Outage()
     monkeypatch.setattr("common.redis_service.outage", known)
     monkeypatch.setattr("common.cache.outage", known)

@@ -1,4 +1,4 @@
-"""Machines whose clocks are ten minutes slow or fast end nothing early."""
+"""Nothing expires early on machines whose clocks are ten minutes slow or fast."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""A busy connection to PostgreSQL is not asked before every request whether it is alive."""
+"""A busy connection to PostgreSQL is not checked before every request."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""The services that `make test` brings: real, and gone afterwards."""
+"""The services that `make test` starts: they are real, and gone afterwards."""
 
 import os
 import signal

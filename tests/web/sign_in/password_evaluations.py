@@ -1,4 +1,4 @@
-"""Counts how many passwords were really evaluated, whoever they were for."""
+"""Counts how many passwords were really evaluated, for all accounts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from django.test.utils import override_settings
 
 
 class CountingHasher(MD5PasswordHasher):
-    """As fast as tests need it; every password it hashes is counted."""
+    """A hasher that is fast enough for tests and counts every password."""
 
     evaluated = 0
     lock = Lock()

@@ -1,4 +1,4 @@
-"""Which passwords the site takes."""
+"""Which passwords the site accepts."""
 
 import pytest
 from django.contrib.auth.password_validation import validate_password

@@ -1,4 +1,4 @@
-"""Sign-ins and failures are logged, without what was typed."""
+"""Sign-ins and failures are logged, without the typed text."""
 
 import logging
 

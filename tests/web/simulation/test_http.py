@@ -1,4 +1,4 @@
-"""Simulated workers who come over HTTP, on HITs published by hand: no stage publishes by itself."""
+"""Simulated workers over HTTP, on HITs published by hand: no stage publishes automatically."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -89,7 +89,7 @@ def market(live_server: LiveServer) -> Iterator[Market]:
 
 
 def submitted() -> set[tuple[str, str]]:
-    """What the marketplace has: (assignment, worker)."""
+    """The assignments that the marketplace has: (assignment, worker)."""
     return set(
         Assignment.objects.filter(status=AssignmentStatus.SUBMITTED).values_list(
             "assignment_id", "worker__worker_id"
@@ -98,7 +98,7 @@ def submitted() -> set[tuple[str, str]]:
 
 
 def finished() -> set[tuple[str, str]]:
-    """What we have: (assignment, worker)."""
+    """The assignments that we have: (assignment, worker)."""
     return set(
         models.Sitting.objects.filter(status=SittingStatus.FINISHED).values_list(
             "assignment_id", "worker__name"
@@ -145,7 +145,7 @@ def test_the_same_people_come_again_and_pass_every_test(market: Market) -> None:
 
 
 def test_what_was_accepted_before_is_gone_on_with(market: Market) -> None:
-    """Somebody who was cut off between finishing and submitting submits the same answers."""
+    """A worker who was cut off between finishing and submitting submits the same answers."""
     market.publish(Stage.LINKS, SittingKind.WORK, 1)
     crew = Crew(workers=1, profile=PERFECT, seed=9)
     market.trust(crew, Stage.LINKS)
@@ -203,7 +203,7 @@ def test_whoever_is_not_trusted_is_refused_and_gives_the_hit_back(market: Market
 
 
 def wrong_answers(stage: Stage) -> Iterator[models.SittingQuestion]:
-    """Yield what was answered otherwise than the answer key says."""
+    """Yield the answers that differ from the answer key."""
     rows = models.SittingQuestion.objects.exclude(answer="").filter(sitting__stage=stage.value)
     for row in rows.select_related("image__answer_key", "image__stored_state", "sitting__worker"):
         right = answer_key(row.image).answer(

@@ -1,1 +1,1 @@
-"""What holds for every page: permissions, headers, hostile addresses, a full disk, no Redis."""
+"""Tests that apply to every page: permissions, headers, hostile addresses, full disk, no Redis."""

@@ -1,4 +1,4 @@
-"""A newcomer who has not migrated yet is told to, not shown a traceback."""
+"""A newcomer who has not migrated the database is told to do so, and sees no traceback."""
 
 import subprocess
 import sys

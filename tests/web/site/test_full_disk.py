@@ -1,4 +1,4 @@
-"""A full disk, or a process killed while it writes: nothing half-written is taken for whole."""
+"""A full disk, or a process killed while it writes: no partial file is mistaken for a whole one."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""No address, query, form or cookie makes an error page of ours: every route is tried."""
+"""No address, query, form or cookie causes a server error: every route is tried."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What comes from outside is parsed before a transaction begins: no lock waits for a parser."""
+"""Outside data is parsed before a transaction begins, so that no lock waits for a parser."""
 
 import io
 import json
@@ -27,7 +27,7 @@ GUIDE = 'title = "Links"\nquestion = "The same?"\nguidelines = ["Look closely."]
 
 
 def noting(call: Callable[..., Any], noted: list[bool]) -> Callable[..., Any]:
-    """Return what does the same, and notes each time whether a transaction is open."""
+    """Return a function that does the same and records whether a transaction is open."""
 
     def noted_call(*args: Any, **kwargs: Any) -> Any:
         noted.append(connection.in_atomic_block)
@@ -86,7 +86,7 @@ def test_mentions_are_found_before_the_transaction(tmp_path: Path) -> None:
 
 
 def test_files_in_a_form_are_never_kept(tmp_path: Path, settings: Any) -> None:
-    """The sign-in page reads a form from anybody; what a form brings as a file is passed over."""
+    """The sign-in page reads a form from anybody; files in a form are skipped."""
     settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 1000
     for size, status in ((1_000_000, 200), (4_000_000, 400)):

@@ -56,7 +56,7 @@ READ = frozenset({"GET", "HEAD"})
 
 
 class Rule(NamedTuple):
-    """Who may read a page, who may write by it, and which methods it takes at all."""
+    """Who may read a page, who may write with it, and which methods it accepts at all."""
 
     read: Who | None = None
     write: Who | None = None
@@ -178,7 +178,7 @@ WITHOUT_CSRF = {
 
 
 def entry(name: str) -> Rule | None:
-    """Look a route up in the table: by its own name, else by its namespace."""
+    """Look up a route in the table by its own name, or else by its namespace."""
     namespaces = [key for key in TABLE if key.endswith(":") and name.startswith(key)]
     return TABLE.get(name) or (TABLE[max(namespaces, key=len)] if namespaces else None)
 

@@ -1,4 +1,4 @@
-"""Private pages are kept by nobody: not by the browser, not by a proxy."""
+"""Private pages are not cached, neither by the browser nor by a proxy."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Pages without Redis: all of them work, and those of researchers say what is delayed.
+"""Pages without Redis: all of them work, and researchers' pages say what is delayed.
 
 tests/e2e/test_redis_away.py has a whole site whose Redis is killed.
 """
@@ -39,7 +39,7 @@ def using(url: str) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _new_outage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one test finds out about its Redis is not true of the next one's."""
+    """Forget what one test learnt about its Redis before the next one starts."""
     known = Outage()
     for module in ("redis_service", "cache", "waking"):
         monkeypatch.setattr(f"common.{module}.outage", known)

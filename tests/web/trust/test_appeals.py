@@ -51,7 +51,7 @@ def path_of(standing: models.WorkerStanding) -> str:
 
 
 def words(response: Any) -> str:
-    """Return what the page says, without its tags."""
+    """Return the page's text without its tags."""
     text = re.sub(r"<[^>]*>", " ", response.content.decode())
     return " ".join(html.unescape(text).split())
 

@@ -1,4 +1,4 @@
-"""Steps of sittings that several tests take."""
+"""Steps of sittings that several tests share."""
 
 from datetime import timedelta
 

@@ -70,7 +70,7 @@ def opened(claim: Claim) -> models.Sitting:
 
 
 def an_answer(stage: Stage, **changes: Any) -> Answer:
-    """Return the first answer of a stage, with what it needs."""
+    """Return the first answer of a stage, with all its required parts."""
     answer = Answer(answer=spec_of(stage).answers[0], milliseconds=1500)
     if stage is Stage.DRAWING:
         answer = replace(answer, rect=BOX, way="drag")
@@ -85,6 +85,6 @@ def all_answers(sitting: models.Sitting, **changes: Any) -> dict[int, Answer]:
 
 
 def keys(sitting: models.Sitting) -> list[tuple[int, str]]:
-    """Return what a sitting holds, as (image, key)."""
+    """Return the questions of a sitting, as (image, key)."""
     live = sitting.questions.filter(released_at=None)
     return list(live.order_by("number").values_list("image_id", "key"))

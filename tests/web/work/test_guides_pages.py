@@ -56,7 +56,7 @@ def text_of(page: str) -> str:
 
 
 def typed(page: str) -> str:
-    """Return what stands in the text field, as a browser reads it."""
+    """Return the content of the text field, as a browser reads it."""
     found = re.search(r"<textarea[^>]*>\n?(.*?)</textarea>", page, re.DOTALL)
     assert found
     return html.unescape(found[1])

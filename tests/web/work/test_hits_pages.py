@@ -44,7 +44,7 @@ def _marketplaces(settings: Settings) -> None:
 
 
 def query(**changes: str) -> dict[str, str]:
-    """Return what the marketplace appends to the address, its proof of acceptance included."""
+    """Return the query that the marketplace appends to the address, with its proof."""
     return with_acceptance(QUERY | changes)
 
 
@@ -58,7 +58,7 @@ def address(campaign: models.Campaign, stage: str = "links", rest: str = "") -> 
 
 
 def page_of(response: Any) -> dict[str, Any]:
-    """Return the JSON that the page brings along; it must be what the contract says."""
+    """Return the JSON in the page; it must follow the contract."""
     found = re.search(
         r'<script id="page" type="application/json">(.*?)</script>', response.content.decode(), re.S
     )

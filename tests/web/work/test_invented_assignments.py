@@ -1,7 +1,8 @@
 """Made-up assignments reserve nothing, reveal nothing and leave nothing behind.
 
-Over HTTP, as an attacker would. With proof of acceptance, as our marketplace gives it, they do not
-even get a ticket; on a marketplace that gives none they get what its HITs have places for.
+The tests use HTTP, as an attacker would. Where the marketplace gives proof of acceptance, as ours
+does, such assignments do not even get a ticket; where it gives none, they get at most as many
+places as its HITs have.
 """
 
 import json
@@ -57,7 +58,7 @@ def campaign(tmp_path: Path) -> models.Campaign:
 
 
 def test_a_trusted_worker_s_name_holds_nothing(campaign: models.Campaign) -> None:
-    """Ids of workers are no secret. Four sittings in such a name held all that was open."""
+    """Workers' ids are not secret. Four sittings in such a name held all open questions."""
     workers_trusted(campaign, ["A1TRUSTED"])
     (hit,) = work_hits(campaign, 1)
     for number in range(4):
@@ -138,7 +139,7 @@ def test_with_proof_a_sitting_lasts_as_long_as_ever(campaign: models.Campaign) -
 
 
 def attack(campaign: models.Campaign, hit: str, tries: int) -> list[Reply]:
-    """Try a test under one name again and again, each time with what was learnt before."""
+    """Try a test under one name again and again, each time with the knowledge from before."""
     known: dict[str, str] = {}
     ends = []
     for number in range(tries):
@@ -177,7 +178,7 @@ def test_invented_tries_of_a_test_learn_nothing_and_are_counted(
 
 
 def test_a_try_counts_when_it_is_opened(campaign: models.Campaign) -> None:
-    """Also with proof: whoever gives a test back has seen answers."""
+    """Also with proof: workers who return a test have seen answers."""
     hit = hit_of_test(campaign)
     for number in range(2):
         reply = Visitor(campaign, hit, test=True).sit("A1", f"REAL{number}", with_acceptance)

@@ -1,4 +1,4 @@
-"""A page sends its form to known marketplaces only, however the address is written."""
+"""A page sends its form to known marketplaces only, no matter how the address is written."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Visitors of the task pages who write addresses as they like, for tests of made-up assignments."""
+"""Visitors of the task pages who make up addresses, for tests of made-up assignments."""
 
 import json
 import re
@@ -23,7 +23,7 @@ class Reply(NamedTuple):
 
 
 class Visitor:
-    """Somebody with a browser, who writes addresses as they like."""
+    """Somebody with a browser who makes up addresses."""
 
     def __init__(self, campaign: models.Campaign, hit_id: str, *, test: bool = False) -> None:
         self.campaign = campaign
@@ -83,7 +83,7 @@ class Visitor:
         return self.call("open")
 
     def answer(self, items: Sequence[dict[str, Any]], known: dict[str, str]) -> list[Reply]:
-        """Answer a test with what was learnt about its photos; yes where nothing was."""
+        """Answer a test with what was learnt about its photos; yes where nothing was learnt."""
         return [
             self.call(
                 "draft",
@@ -94,7 +94,7 @@ class Visitor:
 
 
 def where(item: dict[str, Any]) -> str:
-    """Tell one question from another by what it shows."""
+    """Distinguish a question from others by its content."""
     return json.dumps([item["phrase"], item["captions"]])
 
 
