@@ -22,12 +22,11 @@ from annotation.pipeline.protocol.settings import CrowdSettings
 from common.clock import database_now
 from tests.acceptances import key_set, with_acceptance
 from tests.concurrency.crowds import workers_trusted
-from tests.web.campaigns import small_campaign
-from tests.web.work.task_pages import LINKS_TEST
 from tests.web.work.visitors import (
     MARKET,
     Reply,
     Visitor,
+    campaign_with_test,
     confirm,
     held,
     hit_of_test,
@@ -48,10 +47,7 @@ def _marketplace(settings: Settings) -> None:
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> models.Campaign:
-    made = small_campaign(tmp_path, [f"image-{number}" for number in range(12)])
-    guide = LINKS_TEST.replace('"first"', '"image-0"').replace('"second"', '"image-1"')
-    guide_save(campaign=made, topic="links", source=guide)
-    return made
+    return campaign_with_test(tmp_path)
 
 
 # Holding questions

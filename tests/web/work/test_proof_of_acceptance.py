@@ -11,7 +11,6 @@ from pytest_django import Settings
 from annotation import models
 from annotation.actions.crowd.notifications import PlatformEvent, events_take
 from annotation.actions.crowd.workers import worker_ensure
-from annotation.actions.work.guides import guide_save
 from annotation.actions.work.sittings import SittingRefusedError, sitting_open
 from annotation.hits.checks import proof_check
 from annotation.models import SittingStatus
@@ -20,11 +19,11 @@ from common.clock import database_now
 from tests.acceptances import KEY_ID, SECRET, accepted, key_set, with_acceptance
 from tests.concurrency.crowds import workers_trusted
 from tests.offers import offered
-from tests.web.campaigns import small_campaign
-from tests.web.work.task_pages import LINKS_TEST, claim_of
+from tests.web.work.task_pages import claim_of
 from tests.web.work.visitors import (
     MARKET,
     Visitor,
+    campaign_with_test,
     held,
     hit_of_test,
     work_hits,
@@ -43,10 +42,7 @@ def _marketplace(settings: Settings) -> None:
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> models.Campaign:
-    made = small_campaign(tmp_path, [f"image-{number}" for number in range(12)])
-    guide = LINKS_TEST.replace('"first"', '"image-0"').replace('"second"', '"image-1"')
-    guide_save(campaign=made, topic="links", source=guide)
-    return made
+    return campaign_with_test(tmp_path)
 
 
 # The proof itself

@@ -3,16 +3,20 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.test import Client
 
 from annotation import models
 from annotation.actions.work.confirmations import Submitted, assignment_confirm
+from annotation.actions.work.guides import guide_save
 from annotation.models import AssignmentStatus, SittingKind
 from annotation.pipeline.protocol.questions import Stage
 from common.clock import database_now
 from tests.offers import offered
+from tests.web.campaigns import small_campaign
+from tests.web.work.task_pages import LINKS_TEST
 
 MARKET = "https://market.example"
 
@@ -126,3 +130,11 @@ def confirm(hit_id: str, worker: str, assignment: str, fields: dict[str, str]) -
             fields=fields,
         ),
     )
+
+
+def campaign_with_test(folder: Path) -> models.Campaign:
+    """Make a campaign of twelve images whose Links stage has a test."""
+    made = small_campaign(folder, [f"image-{number}" for number in range(12)])
+    guide = LINKS_TEST.replace('"first"', '"image-0"').replace('"second"', '"image-1"')
+    guide_save(campaign=made, topic="links", source=guide)
+    return made
