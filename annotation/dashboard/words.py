@@ -20,7 +20,7 @@ from annotation.pipeline.protocol.questions import (
     Question,
     Stage,
 )
-from annotation.pipeline.protocol.stage_spec import spec_of
+from annotation.pipeline.protocol.stage_spec import Subject, spec_of
 from annotation.pipeline.protocol.state import (
     ImageState,
     Phase,
@@ -82,25 +82,21 @@ def fact_words(body: facts.Body, state: ImageState | None) -> str:
 
 def question_words(question: Question, state: ImageState) -> str:
     """Ask a question in one sentence."""
+    spec = spec_of(question.stage)
     again = " (asked again because an answer was doubted)" if question.doubted else ""
-    match question.stage:
-        case Stage.LINKS:
-            first, second = (_mention(number, state) for number in question.subject)
-            asked = f"Do {first} and {second} refer to the same thing?"
-        case Stage.VERIFICATION:
-            chain = _chain(question.subject[0], state)
-            asked = f"Do all phrases of {chain} refer to the same thing?"
-        case Stage.REQUIREMENT:
-            asked = f"Can a box be drawn for {_chain(question.subject[0], state)}?"
-        case Stage.DRAWING:
-            asked = f"Draw one more box for {_chain(question.subject[0], state)}"
-        case Stage.QUALITY:
-            asked = f"Is {_box(question.subject[0], state)} good?"
-        case Stage.COVERAGE:
-            asked = f"Have all boxes of {_chain(question.subject[0], state)} been drawn?"
+    return spec.question.format(*_subject(spec.subject, question, state)) + again
+
+
+def _subject(subject: Subject, question: Question, state: ImageState) -> list[str]:
+    match subject:
+        case Subject.MENTIONS:
+            return [_mention(number, state) for number in question.subject]
+        case Subject.CHAIN:
+            return [_chain(question.subject[0], state)]
+        case Subject.BOX:
+            return [_box(question.subject[0], state)]
         case _:
-            assert_never(question.stage)
-    return asked + again
+            assert_never(subject)
 
 
 def _judgment(judgment: facts.Judgment, state: ImageState | None) -> str:

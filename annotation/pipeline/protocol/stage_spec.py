@@ -41,6 +41,8 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     title: str
+    # What is asked, in one sentence for researchers; {0} and {1} stand for the subject.
+    question: str
     subject: Subject
     answers: tuple[str, ...]
     is_about_boxes: bool
@@ -87,6 +89,7 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True):
 
 _LINKS = StageSpec(
     title="Coreference Links",
+    question="Do {0} and {1} refer to the same thing?",
     subject=Subject.MENTIONS,
     answers=(YES, NO),
     is_about_boxes=False,
@@ -101,6 +104,7 @@ _LINKS = StageSpec(
 
 _VERIFICATION = StageSpec(
     title="Chain Verification",
+    question="Do all phrases of {0} refer to the same thing?",
     subject=Subject.CHAIN,
     answers=(TRUE, FALSE),
     is_about_boxes=False,
@@ -117,6 +121,7 @@ _VERIFICATION = StageSpec(
 
 _REQUIREMENT = StageSpec(
     title="Box Requirement",
+    question="Can a box be drawn for {0}?",
     subject=Subject.CHAIN,
     answers=(BOX, SCENE, NOBOX),
     is_about_boxes=True,
@@ -131,6 +136,7 @@ _REQUIREMENT = StageSpec(
 
 _DRAWING = StageSpec(
     title="Box Drawing",
+    question="Draw one more box for {0}",
     subject=Subject.CHAIN,
     answers=(BOX, NONE_NEEDED),
     is_about_boxes=True,
@@ -147,6 +153,7 @@ _DRAWING = StageSpec(
 
 _QUALITY = StageSpec(
     title="Box Quality",
+    question="Is {0} good?",
     subject=Subject.BOX,
     answers=(GOOD, BAD),
     is_about_boxes=True,
@@ -163,6 +170,7 @@ _QUALITY = StageSpec(
 
 _COVERAGE = StageSpec(
     title="Box Coverage",
+    question="Have all boxes of {0} been drawn?",
     subject=Subject.CHAIN,
     answers=(YES, NO),
     is_about_boxes=True,

@@ -67,6 +67,16 @@ def test_every_kind_of_decision_is_tried_above() -> None:
     assert tried == {*typing.get_args(facts.Decision), facts.Undo}
 
 
+QUESTIONS = {
+    Stage.LINKS: "Do “A man” and phrase 5 refer to the same thing?",
+    Stage.VERIFICATION: "Do all phrases of chain 1 (“A man”) refer to the same thing?",
+    Stage.REQUIREMENT: "Can a box be drawn for chain 1 (“A man”)?",
+    Stage.DRAWING: "Draw one more box for chain 1 (“A man”)",
+    Stage.QUALITY: "Is box 1 good?",
+    Stage.COVERAGE: "Have all boxes of chain 1 (“A man”) been drawn?",
+}
+
+
 @pytest.mark.parametrize("stage", Stage)
 def test_judgments_and_questions(stage: Stage, state: ImageState) -> None:
     subject = (1, 5) if stage is Stage.LINKS else (1,)
@@ -86,9 +96,10 @@ def test_judgments_and_questions(stage: Stage, state: ImageState) -> None:
         said.add(words)
         assert "man" not in fact_words(body, None)
     assert len(said) == len(spec_of(stage).answers), "every answer reads differently"
-    assert question_words(Question(stage=stage, subject=subject), state)
+    asked = question_words(Question(stage=stage, subject=subject), state)
+    assert asked == QUESTIONS[stage]
     again = question_words(Question(stage=stage, subject=subject, doubted=4), state)
-    assert "asked again" in again
+    assert again == f"{asked} (asked again because an answer was doubted)"
 
 
 def test_imports_and_doubts() -> None:
