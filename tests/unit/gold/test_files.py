@@ -28,7 +28,7 @@ from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.protocol.stage_spec import GOLD_STAGES
 from annotation.pipeline.protocol.state import ImageState
 from annotation.pipeline.work.display import Mark, Shown
-from tests.unit.gold.test_gold_question import known_park, park_state
+from tests.unit.gold.park import known_park, park_state
 
 LINKS = (
     '{"stage": "links", "image": "park", "answer": "yes", "captions": '

@@ -38,7 +38,7 @@ from annotation.pipeline.protocol.questions import Stage
 from annotation.pipeline.protocol.settings import Settings
 from annotation.pipeline.protocol.stage_spec import GOLD_STAGES
 from annotation.pipeline.protocol.state import ImageState
-from tests.unit.gold.test_gold_question import (
+from tests.unit.gold.park import (
     DOG,
     PUPPY,
     known_park,
